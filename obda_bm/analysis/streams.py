@@ -1,0 +1,96 @@
+"""The infinite streams of a query on the timeline: who can still arrive after whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from obda_bm.analysis.closure import Closure
+from obda_bm.ir.terms import ColumnRef
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Stream:
+    """Infinite streams whose timestamps are equal in P+, joined per timestamp into one."""
+
+    aliases: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "⋈".join(self.aliases)
+
+    def owns(self, column: ColumnRef) -> bool:
+        return column.occurrence in self.aliases
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The order of timestamps in P+ between the infinite streams of a query."""
+
+    closure: Closure
+    streams: tuple[Stream, ...]
+
+    def stream_of(self, column: ColumnRef) -> Stream | None:
+        """The infinite stream that `column` belongs to; None for static and finite ones."""
+        return next((s for s in self.streams if s.owns(column)), None)
+
+    def can_precede(self, x: Stream, y: Stream) -> bool:
+        """Whether a tuple of `x` may join with a tuple of `y` that arrives later (THEORY 7)."""
+        return x != y and not self.closure.times.at_most(self._time(y), self._time(x))
+
+    def precedes(self, x: Stream, y: Stream) -> bool:
+        """X ≺ Y: P+ forces x.time < y.time."""
+        return self.closure.times.less(self._time(x), self._time(y))
+
+    def down(self, *of: Stream) -> frozenset[Stream]:
+        """↓X: the smallest closed set with X, that is, what cannot arrive after X.
+
+        With strict orders only, this is {Y : Y ≺ X} ∪ {X}; `y.time <= x.time` closes in the same
+        way, for such a Y cannot come later, either.
+        """
+        return frozenset(
+            y for y in self.streams if any(y == x or not self.can_precede(x, y) for x in of)
+        )
+
+    def related(self, x: Stream, y: Stream) -> bool:
+        """Whether some constraint ties the timestamps of `x` and `y` together."""
+        bounds = self.closure.times.bound
+        times = self._time(x), self._time(y)
+        return bounds(*times) is not None or bounds(*reversed(times)) is not None
+
+    def expiry(self, x: Stream) -> int | None:
+        """Ticks after which no stream can join with a tuple of `x` any more; None if never."""
+        ages = [
+            self.closure.times.bound(self._time(y), self._time(x))
+            for y in self.streams
+            if self.can_precede(x, y)
+        ]
+        known = [age for age in ages if age is not None]
+        return max(known, default=0) if len(known) == len(ages) else None
+
+    def _time(self, stream: Stream) -> ColumnRef:
+        time = self.closure.query.occurrence(stream.aliases[0]).time
+        assert time is not None
+        return time
+
+
+def merge_equal_times(closure: Closure) -> Timeline:
+    """The infinite streams, those with equal timestamps in P+ merged ([S] preprocessing 2)."""
+    merged: list[list[str]] = []
+    for occurrence in closure.query.occurrences:
+        if not closure.infinite(occurrence.alias):
+            continue
+        block = next((b for b in merged if _same_time(closure, b[0], occurrence.alias)), None)
+        if block is None:
+            merged.append([occurrence.alias])
+        else:
+            block.append(occurrence.alias)
+    return Timeline(closure, tuple(Stream(tuple(block)) for block in merged))
+
+
+def _same_time(closure: Closure, left: str, right: str) -> bool:
+    times = closure.query.occurrence(left).time, closure.query.occurrence(right).time
+    return closure.times.equal(*times)
+
+
+def names(streams: Iterable[Stream]) -> str:
+    return ", ".join(str(s) for s in sorted(streams))

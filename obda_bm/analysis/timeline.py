@@ -1,0 +1,190 @@
+"""The timeline criterion (THEORY 7): what of an arriving tuple must be kept for later ones?
+
+B1 and B2 decide bag semantics, S0 to S3 set semantics. Each condition is one function, yielding
+what violates it. `raw` are the streams whose tuples are kept as they are, because they expire
+(windows) or because a key admits only finitely many of them: their columns count as bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from obda_bm.analysis.cells import CellSpace, cell_space
+from obda_bm.analysis.joins import Join, joins
+from obda_bm.analysis.references import (
+    Reference,
+    joint_cells,
+    references,
+    region_of,
+    same_reference,
+    same_test,
+)
+from obda_bm.analysis.streams import Stream, Timeline
+from obda_bm.analysis.violation import Condition, Violation
+from obda_bm.ir.spj import Semantics
+from obda_bm.ir.terms import ColumnRef, Op
+
+SOURCE = "timeline criterion"
+
+B1 = Condition("B1", SOURCE, "every projected column of a stream that is not last is bounded")
+B2 = Condition("B2", SOURCE, "a column joined with a stream that can come later is bounded")
+S0 = Condition("S0", SOURCE, "every projected column is bounded: what was emitted must be known")
+S1 = Condition("S1", SOURCE, "equality joins are between bounded columns")
+S2 = Condition("S2", SOURCE, "a stream has at most one reference towards streams to come")
+S3 = Condition(
+    "S3", SOURCE, "two streams tied in time do not both have references, but for one test"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A query cut for the criterion."""
+
+    space: CellSpace
+    raw: frozenset[Stream]
+    joins: tuple[Join, ...]
+    references: tuple[Reference, ...]
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.space.timeline
+
+    def stream(self, column: ColumnRef) -> Stream:
+        stream = self.timeline.stream_of(column)
+        assert stream is not None
+        return stream
+
+    def kept(self, column: ColumnRef) -> bool:
+        """Whether the values of `column` fit into bounded memory."""
+        return self.timeline.closure.bounded(column) or self.stream(column) in self.raw
+
+    def towards_outside(self, stored: frozenset[Stream], stream: Stream) -> list[Reference]:
+        """The references of `stream` that wait for streams outside `stored`."""
+        if stream in self.raw:
+            return []
+        return [
+            r
+            for r in self.references
+            if self.stream(r.stored) == stream and self.stream(r.future) not in stored
+        ]
+
+
+def situation(timeline: Timeline, raw: frozenset[Stream]) -> Situation:
+    space = cell_space(timeline)
+    return Situation(space, raw, tuple(joins(timeline)), tuple(references(space)))
+
+
+def b1(case: Situation) -> Iterator[Violation]:
+    """B1 contains C1 of [A] Theorem 4.2 and C3 of [S] Theorem 1."""
+    timeline = case.timeline
+    for column in _projected(case):
+        stream = case.stream(column)
+        if not case.kept(column) and any(timeline.can_precede(stream, y) for y in timeline.streams):
+            yield Violation(B1, (column,), timeline.down(stream))
+
+
+def b2(case: Situation) -> Iterator[Violation]:
+    """B2 contains C2 and C3 of [A] Theorem 4.2, and C2, C4 and C5 of [S] Theorem 1."""
+    yield from _equalities(case, B2)
+    for reference in case.references:
+        stream, future = case.stream(reference.stored), case.stream(reference.future)
+        if stream not in case.raw and case.timeline.can_precede(stream, future):
+            left, right = reference.regions[0]
+            yield Violation(
+                B2,
+                (reference.stored,),
+                case.timeline.down(stream),
+                (reference.join,),
+                left + right,
+            )
+
+
+def s0(case: Situation) -> Iterator[Violation]:
+    """S0 is C1 of [A] Theorem 5.2 and of [S] Theorem 2. A window does not help: results stay."""
+    for column in _projected(case):
+        if not case.timeline.closure.bounded(column) and not enumerable(
+            case.timeline, case.stream(column)
+        ):
+            yield Violation(S0, (column,), frozenset(case.timeline.streams))
+
+
+def s1(case: Situation) -> Iterator[Violation]:
+    """S1 is C2 of [A] Theorem 5.2 and of [S] Theorem 2."""
+    yield from _equalities(case, S1)
+
+
+def s2(case: Situation) -> Iterator[Violation]:
+    """S2 is C3 of [A] Theorem 5.2, asked only about streams that can still arrive."""
+    for stream in case.timeline.streams:
+        stored = case.timeline.down(stream)
+        for one, two in combinations(case.towards_outside(stored, stream), 2):
+            yield from _clash(case, S2, stored, one, two)
+
+
+def s3(case: Situation) -> Iterator[Violation]:
+    """S3 repairs [S] Theorem 2: references of streams tied in time clash as those of one stream."""
+    for x, y in combinations(case.timeline.streams, 2):
+        if not case.timeline.related(x, y):
+            continue
+        stored = case.timeline.down(x, y)
+        for one in case.towards_outside(stored, x):
+            for two in case.towards_outside(stored, y):
+                yield from _clash(case, S3, stored, one, two)
+
+
+CONDITIONS: dict[Semantics, tuple[Callable[[Situation], Iterator[Violation]], ...]] = {
+    Semantics.BAG: (b1, b2),
+    Semantics.SET: (s0, s1, s2, s3),
+}
+
+
+def violations(case: Situation, semantics: Semantics) -> Iterator[Violation]:
+    """Everything that keeps the query from running in bounded memory."""
+    for condition in CONDITIONS[semantics]:
+        yield from condition(case)
+
+
+def enumerable(timeline: Timeline, stream: Stream) -> bool:
+    """Whether keys admit only finitely many tuples of `stream` that can take part in an answer."""
+    closure = timeline.closure
+    return all(
+        any(
+            all(closure.bounded(ColumnRef(alias, c)) for c in key)
+            for key in closure.query.occurrence(alias).relation.keys
+            if key
+        )
+        for alias in stream.aliases
+    )
+
+
+def _projected(case: Situation) -> list[ColumnRef]:
+    columns = dict.fromkeys(case.timeline.closure.query.projected)
+    return [c for c in columns if case.timeline.stream_of(c) is not None]
+
+
+def _equalities(case: Situation, condition: Condition) -> Iterator[Violation]:
+    for join in case.joins:
+        if join.op is not Op.EQ:
+            continue
+        for oriented in (join, join.mirrored):
+            x, y = case.stream(oriented.left), case.stream(oriented.right)
+            if not case.kept(oriented.left) and case.timeline.can_precede(x, y):
+                yield Violation(condition, (oriented.left,), case.timeline.down(x), (oriented,))
+
+
+def _clash(
+    case: Situation,
+    condition: Condition,
+    stored: frozenset[Stream],
+    one: Reference,
+    two: Reference,
+) -> Iterator[Violation]:
+    """One violation for a cell in which the two references need more than one value."""
+    same = same_reference if condition is S2 else same_test
+    for cell in joint_cells(case.space, one, two):
+        if not same(cell, one, two):
+            columns = tuple(dict.fromkeys((one.stored, two.stored)))
+            yield Violation(condition, columns, stored, (one.join, two.join), region_of(cell))
+            return
