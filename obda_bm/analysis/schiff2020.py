@@ -18,7 +18,6 @@ from obda_bm.analysis.arasu2002 import clashing_references
 from obda_bm.analysis.cells import CellSpace, all_regions, cell_space
 from obda_bm.analysis.closure import Closure, close_query
 from obda_bm.analysis.joins import Join
-from obda_bm.analysis.papers import PaperAnswer
 from obda_bm.analysis.references import references
 from obda_bm.analysis.split_disequalities import split_disequalities
 from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
@@ -26,6 +25,7 @@ from obda_bm.ir.catalog import Extent
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, Predicate
+from obda_bm.ir.verdict import PaperAnswer
 
 THEOREM = {Semantics.BAG: "[S] Theorem 1", Semantics.SET: "[S] Theorem 2"}
 

@@ -1,0 +1,144 @@
+"""SpjUnion -> Verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from obda_bm.analysis.arasu2002 import arasu2002
+from obda_bm.analysis.closure import close_query
+from obda_bm.analysis.evaluate import execute
+from obda_bm.analysis.prepare import Branch, prepare
+from obda_bm.analysis.reasons import (
+    disagreements,
+    reason_for,
+    reasons_for_bounded,
+    unsatisfiable,
+)
+from obda_bm.analysis.schiff2020 import schiff2020
+from obda_bm.analysis.states import bound, delays
+from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
+from obda_bm.analysis.timeline import enumerable, situation, violations
+from obda_bm.analysis.violation import Violation
+from obda_bm.analysis.witness import witnesses
+from obda_bm.ir.spj import Semantics, SpjUnion
+from obda_bm.ir.verdict import Bound, Bounded, Papers, Reason, Unbounded, Undecided, Verdict
+from obda_bm.ir.witness import Evidence, Witness
+
+CANDIDATES = 4
+"""How many candidates the witness has that `assess` executes; `witness` builds larger ones."""
+
+TRIES = 24
+"""Violations for which a witness is tried, before the verdict is left open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    timeline: Timeline
+    violation: Violation
+
+
+def assess(query: SpjUnion) -> Verdict:
+    """Whether `query` can run forever in bounded memory, with a certificate either way."""
+    papers = Papers(arasu2002(query), schiff2020(query))
+    branches = prepare(query)
+    if not _findings(branches, query.semantics, windows=False):
+        return _bounded(query, papers, branches, windows=False)
+    found = _findings(branches, query.semantics, windows=True)
+    if not found:
+        return _bounded(query, papers, branches, windows=True)
+    return _not_bounded(query, papers, found)
+
+
+def is_bounded(query: SpjUnion) -> str | None:
+    """The name of the verdict if the criterion holds, or None; cheaper than `assess`."""
+    branches = prepare(query)
+    if not _findings(branches, query.semantics, windows=False):
+        timelines = [merge_equal_times(branch.whole) for branch in branches]
+        return "bounded_by_window" if _windowed(timelines, windows=False) else "bounded"
+    return None if _findings(branches, query.semantics, windows=True) else "bounded_by_window"
+
+
+def find_witness(query: SpjUnion, n: int) -> tuple[Witness, Evidence] | None:
+    """A witness of `n` candidates that was executed against `query`, or None."""
+    certified = _certify(query, _findings(prepare(query), query.semantics, windows=True), n)
+    return None if certified is None else certified[1:]
+
+
+def _findings(
+    branches: tuple[Branch, ...], semantics: Semantics, *, windows: bool
+) -> list[Finding]:
+    timelines = [merge_equal_times(part) for branch in branches for part in branch.parts]
+    return [
+        Finding(timeline, violation)
+        for timeline in timelines
+        for violation in violations(situation(timeline, kept_raw(timeline, windows)), semantics)
+    ]
+
+
+def kept_raw(timeline: Timeline, windows: bool) -> frozenset[Stream]:
+    """The streams whose tuples are kept as they are: few by key, or expiring by a window."""
+    waiting = [
+        x for x in timeline.streams if any(timeline.can_precede(x, y) for y in timeline.streams)
+    ]
+    return frozenset(
+        s
+        for s in waiting
+        if enumerable(timeline, s) or (windows and timeline.expiry(s) is not None)
+    )
+
+
+def _bounded(
+    query: SpjUnion, papers: Papers, branches: tuple[Branch, ...], *, windows: bool
+) -> Bounded:
+    timelines = [merge_equal_times(branch.whole) for branch in branches]
+    states = [s for t in timelines for s in bound(t, query.semantics, kept_raw(t, windows)).states]
+    never = [unsatisfiable(b) for b in query.branches if close_query(b) is None]
+    return Bounded(
+        query.semantics,
+        papers,
+        (
+            *never,
+            *(reasons_for_bounded(query.semantics) if branches else ()),
+            *disagreements(papers, True, "the states below compute it"),
+        ),
+        Bound(tuple(dict.fromkeys(states))),
+        _windowed(timelines, windows=windows),
+    )
+
+
+def _windowed(timelines: list[Timeline], *, windows: bool) -> tuple[str, ...]:
+    """The streams of which tuples are kept with their time, for as long as an interval says."""
+    expiring = {s for t in timelines for s in kept_raw(t, windows) if not enumerable(t, s)}
+    delayed = {s for t in timelines for s in delays(t)}
+    return tuple(str(s) for s in sorted(expiring | delayed))
+
+
+def _not_bounded(query: SpjUnion, papers: Papers, found: list[Finding]) -> Verdict:
+    certified = _certify(query, found, CANDIDATES)
+    if certified is None:
+        why = Reason(
+            "witness",
+            "THEORY 9",
+            "no witness distinguishes the subsets of its candidates: nothing was proved",
+        )
+        return Undecided(query.semantics, papers, (*_reasons(found), why))
+    shown, witness, evidence = certified
+    why_not = disagreements(papers, False, "the witness shows otherwise")
+    ordered = [shown, *(f for f in found if f is not shown)]
+    return Unbounded(query.semantics, papers, (*_reasons(ordered), *why_not), witness, evidence)
+
+
+def _certify(
+    query: SpjUnion, found: list[Finding], n: int
+) -> tuple[Finding, Witness, Evidence] | None:
+    """The first finding whose witness, executed against the whole query, holds."""
+    for finding in found[:TRIES]:
+        for witness in witnesses(finding.timeline, finding.violation, n):
+            evidence = execute(query, witness)
+            if evidence is not None:
+                return finding, witness, evidence
+    return None
+
+
+def _reasons(found: list[Finding]) -> tuple[Reason, ...]:
+    return tuple(dict.fromkeys(reason_for(f.timeline, f.violation) for f in found))

@@ -1,0 +1,120 @@
+"""Violations, contradictions and disagreements with the papers, in the user's words."""
+
+from __future__ import annotations
+
+from obda_bm.analysis.closure import contradiction
+from obda_bm.analysis.joins import Join
+from obda_bm.analysis.streams import Timeline, names
+from obda_bm.analysis.timeline import B1, B2, S0, S1, S2, S3, SOURCE
+from obda_bm.analysis.violation import Violation
+from obda_bm.diagnostics import Span, cover
+from obda_bm.ir.spj import Semantics, SpjQuery
+from obda_bm.ir.terms import ColumnRef, Op, columns_of
+from obda_bm.ir.verdict import PaperAnswer, Papers, Reason
+
+
+def reason_for(timeline: Timeline, violation: Violation) -> Reason:
+    """Why `violation` keeps the query from running in bounded memory."""
+    return Reason(
+        violation.condition.name,
+        violation.condition.source,
+        _message(timeline, violation),
+        violation.columns,
+        _span(timeline.closure.query, violation),
+    )
+
+
+def reasons_for_bounded(semantics: Semantics) -> tuple[Reason, ...]:
+    conditions = (B1, B2) if semantics is Semantics.BAG else (S0, S1, S2, S3)
+    return tuple(Reason(c.name, SOURCE, f"holds: {c.statement}") for c in conditions)
+
+
+def unsatisfiable(query: SpjQuery) -> Reason:
+    core = contradiction(query)
+    listed = ", ".join(map(str, core)) or "the constraints of the catalog"
+    return Reason(
+        "satisfiability",
+        "[A] section 3",
+        f"the answer is always empty: {listed} cannot hold together",
+        tuple(dict.fromkeys(c for p in core for c in columns_of(p))),
+        cover(p.span for p in core),
+    )
+
+
+def disagreements(papers: Papers, bounded: bool, why: str) -> tuple[Reason, ...]:
+    """Where a paper, read literally, says otherwise: which clause, and why it is not followed."""
+    answers = (papers.arasu2002, papers.schiff2020)
+    return tuple(
+        Reason(answer.clause, "literal reading", _disagreement(answer, why))
+        for answer in answers
+        if answer.bounded is not None and answer.bounded != bounded
+    )
+
+
+def _disagreement(answer: PaperAnswer, why: str) -> str:
+    said = "bounded" if answer.bounded else "not bounded"
+    return f"{answer.clause} says {said} ({answer.message}); {why}"
+
+
+def _message(timeline: Timeline, violation: Violation) -> str:
+    column = violation.columns[0]
+    stream = timeline.stream_of(column)
+    assert stream is not None
+    later = names(y for y in timeline.streams if timeline.can_precede(stream, y))
+    match violation.condition.name, violation.joins:
+        case "B1", _:
+            return (
+                f"{column} is projected and not bounded, and {later} can arrive after {stream}: "
+                f"every value of {column} has to be kept until then"
+            )
+        case "S0", _:
+            return (
+                f"{column} is projected with duplicates removed and is not bounded: "
+                f"every value that was emitted has to be remembered"
+            )
+        case "B2" | "S1", (join,) if not join.is_inequality:
+            return (
+                f"{join} joins columns that are not bounded, and {_owner(timeline, join)} can "
+                f"arrive after {stream}: every value of {column} has to be kept"
+            )
+        case _, (join,):
+            return (
+                f"counting the matches of {_written(join)} needs every value of {column}, "
+                f"for {_owner(timeline, join)} can arrive after {stream}"
+            )
+        case "S2", (one, two):
+            return (
+                f"{stream} has to be remembered for {_written(one)} and for {_written(two)}: "
+                f"no single tuple is best for both"
+            )
+        case _, (one, two):
+            return (
+                f"{_written(one)} and {_written(two)} test streams that are tied in time: "
+                f"no single pair of tuples is best for both"
+            )
+    raise AssertionError(violation)
+
+
+def _owner(timeline: Timeline, join: Join) -> str:
+    return str(timeline.stream_of(join.right))
+
+
+def _written(join: Join) -> str:
+    return str(join if join.op in (Op.LT, Op.LE, Op.NE) else join.mirrored)
+
+
+def _span(query: SpjQuery, violation: Violation) -> Span | None:
+    """The predicate that fails, or else the projected column."""
+    for join in violation.joins:
+        wanted = {join.left, join.right}
+        for predicate in query.predicates:
+            if set(columns_of(predicate)) == wanted and predicate.span is not None:
+                return predicate.span
+    for output in query.projection:
+        if output.term == violation.columns[0]:
+            return output.span
+    return _mention(query, violation.columns[0])
+
+
+def _mention(query: SpjQuery, column: ColumnRef) -> Span | None:
+    return next((p.span for p in query.predicates if column in columns_of(p)), None)
