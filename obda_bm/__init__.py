@@ -1,1 +1,39 @@
-"""Decide whether a semantic query over streams runs in bounded memory, prove it, and run it."""
+"""Decide whether a semantic query over streams runs in bounded memory, prove it, and run it.
+
+>>> setting = load_setting("obda.toml")                            # doctest: +SKIP
+>>> compiled = compile_sql("SELECT s.a FROM s WHERE s.a > 10", setting)  # doctest: +SKIP
+>>> compiled.verdict.name                                          # doctest: +SKIP
+'bounded'
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Bounded", "Compiled", "ObdaError", "Semantics", "Setting", "Unbounded", "Undecided"]
+__all__ += ["compile_sql", "load_setting"]
+
+if TYPE_CHECKING:
+    from obda_bm.diagnostics import ObdaError
+    from obda_bm.ir.spj import Semantics
+    from obda_bm.ir.verdict import Bounded, Unbounded, Undecided
+    from obda_bm.pipeline import Compiled, compile_sql, load_setting
+    from obda_bm.setting import Setting
+
+_HOMES = {
+    "ObdaError": "obda_bm.diagnostics",
+    "Semantics": "obda_bm.ir.spj",
+    "Bounded": "obda_bm.ir.verdict",
+    "Unbounded": "obda_bm.ir.verdict",
+    "Undecided": "obda_bm.ir.verdict",
+    "Setting": "obda_bm.setting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: `import obda_bm` costs nothing, whatever is installed."""
+    if name not in __all__:
+        raise AttributeError(f"module 'obda_bm' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES.get(name, "obda_bm.pipeline")), name)

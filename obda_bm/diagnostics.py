@@ -86,7 +86,8 @@ class Diagnostic:
         """The diagnostic as shown on a terminal, with the line and a caret.
 
         >>> text = SourceText("q.sql", "SELECT a FORM s")
-        >>> print(Diagnostic("OBM201", "expected FROM", Span(text, 9, 13), "Check the spelling.").render())
+        >>> where = Span(text, 9, 13)
+        >>> print(Diagnostic("OBM201", "expected FROM", where, "Check the spelling.").render())
         error[OBM201]: expected FROM
           --> q.sql:1:10
            |
@@ -96,13 +97,14 @@ class Diagnostic:
         """
         lines = [f"{self.severity.value}[{self.code}]: {self.message}"]
         if self.span is not None:
-            lines += _excerpt(self.span)
+            lines += excerpt(self.span)
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
 
 
-def _excerpt(span: Span) -> list[str]:
+def excerpt(span: Span) -> list[str]:
+    """The line of `span`, with its place above it and a caret below."""
     line, column = span.line, span.column
     text = span.source.line(line)
     width = max(1, min(span.end - span.start, len(text) - column + 1))

@@ -60,8 +60,13 @@ def is_bounded(query: SpjUnion) -> str | None:
 
 def find_witness(query: SpjUnion, n: int) -> tuple[Witness, Evidence] | None:
     """A witness of `n` candidates that was executed against `query`, or None."""
-    certified = _certify(query, _findings(prepare(query), query.semantics, windows=True), n)
+    certified = _certify(query, findings(query), n)
     return None if certified is None else certified[1:]
+
+
+def findings(query: SpjUnion) -> list[Finding]:
+    """What keeps `query` from running in bounded memory, windows taken into account."""
+    return _findings(prepare(query), query.semantics, windows=True)
 
 
 def _findings(

@@ -110,6 +110,10 @@ class Closure:
         lower, upper = self.values.lower(column), self.values.upper(column)
         return lower if lower is not None and lower == upper else None
 
+    def grain(self, column: ColumnRef) -> int:
+        """The distance between neighbouring values of `column`, in units of the scale."""
+        return grain_of(self.query, column, self.scale)
+
     def implies(self, predicate: Predicate) -> bool:
         """Whether every assignment that satisfies P satisfies `predicate`, too."""
         match predicate:
@@ -177,7 +181,7 @@ def close_query(query: SpjQuery, also: Iterable[Value] = ()) -> Closure | None:
     columns = _value_columns(query, about_values)
     constants = [v for p in about_values for v in constants_of(p)]
     scale = _scale(query, columns, [*constants, *also])
-    grains = {c: _grain(query, c, scale) for c in columns}
+    grains = {c: grain_of(query, c, scale) for c in columns}
     constraints = [d for p in about_values for d in differences(p, scale)]
     values = close_differences(columns, grains, constraints)
     if times is None or values is None:
@@ -320,7 +324,7 @@ def constants_of(predicate: Predicate) -> tuple[Value, ...]:
             return ()
 
 
-def _grain(query: SpjQuery, column: ColumnRef, scale: Scale) -> int:
+def grain_of(query: SpjQuery, column: ColumnRef, scale: Scale) -> int:
     kind = query.column(column).type
     return int(kind.grain * scale.parts) if kind.order is Order.DISCRETE else 1
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 
 from obda_bm.analysis.cells import CellSpace, cell_space
 from obda_bm.analysis.closure import Closure
@@ -142,10 +143,20 @@ def _values_for(layout: Layout, extremes: list[Join]) -> int | None:
 
 
 def _per_cell(layout: Layout, extremes: list[Join]) -> int:
-    """One value per cell of the columns concerned: crude, and enough."""
+    """One value per cell of the columns concerned, and per value of those bounded in it."""
     columns = list(dict.fromkeys(j.left for j in extremes))
     choices = {c: layout.space.regions(c) for c in columns}
-    return sum(1 for _ in layout.space.cells(columns, choices))
+    return sum(
+        prod(_values_in(cell, c) for c in columns if cell.bounded(c))
+        for cell in layout.space.cells(columns, choices)
+    )
+
+
+def _values_in(cell: Closure, column: ColumnRef) -> int:
+    lower, upper = cell.values.lower(column), cell.values.upper(column)
+    if lower is None or upper is None or not _is_discrete(cell, column):
+        return 1
+    return (upper - lower) // cell.grain(column) + 1
 
 
 def _one_class(closure: Closure, columns: list[ColumnRef]) -> bool:
@@ -221,7 +232,7 @@ def key_column(space: CellSpace, column: ColumnRef) -> KeyColumn:
 
 def _range(closure: Closure, column: ColumnRef, lower: int, upper: int) -> KeyColumn:
     type_ = closure.query.column(column).type
-    count = (upper - lower) // int(type_.grain * closure.scale.parts) + 1
+    count = (upper - lower) // closure.grain(column) + 1
     ends = [type_.literal(closure.scale.value(n)) for n in (lower, upper)]
     return KeyColumn(column, count, "..".join(ends))
 
@@ -235,7 +246,7 @@ def _clamped(closure: Closure, column: ColumnRef, constants: tuple[int, ...]) ->
     ends = [type_.literal(closure.scale.value(n)) for n in (bottom, top)]
     if type_.order is Order.DENSE:
         return KeyColumn(column, 2 * len(constants) + 1, f"regions of {'..'.join(ends)}")
-    inside = max(0, (top - bottom) // int(type_.grain * closure.scale.parts) + 1)
+    inside = max(0, (top - bottom) // closure.grain(column) + 1)
     beyond = (lower is None or lower < bottom) + (upper is None or upper > top)
     return KeyColumn(column, inside + beyond, f"{'..'.join(ends)} clamped")
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from obda_bm.analysis.closure import Closure, Scale, differences, predicates_of
+from obda_bm.analysis.closure import Closure, Scale, differences, grain_of, predicates_of
 from obda_bm.analysis.differences import Difference, solve_differences
 from obda_bm.analysis.joins import Join
 from obda_bm.analysis.streams import Timeline
@@ -149,7 +149,7 @@ def _solve_values(copies: Copies, separation: Differences) -> Model | None:
         for k in _copies(copies)
         for d in (*_stated(copies, scale), *_narrowed(copies, finer))
     ]
-    grains = {node: _grain(copies.query, node[0], scale) for node in nodes}
+    grains = {node: grain_of(copies.query, node[0], scale) for node in nodes}
     solved = solve_differences(nodes, grains, constraints)
     return (
         None if solved is None else {node: scale.value(number) for node, number in solved.items()}
@@ -318,8 +318,3 @@ def _is_ordered(query: SpjQuery, column: ColumnRef) -> bool:
 
 def _has_dense(query: SpjQuery, columns: Sequence[ColumnRef]) -> bool:
     return any(query.column(c).type.order is Order.DENSE for c in columns)
-
-
-def _grain(query: SpjQuery, column: ColumnRef, scale: Scale) -> int:
-    kind = query.column(column).type
-    return int(kind.grain * scale.parts) if kind.order is Order.DISCRETE else 1

@@ -55,6 +55,11 @@ class SqlType:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def storage(self) -> str:
+        """A type that every SQL engine stores the values in."""
+        return "VARCHAR" if self.family is Family.TEXT else self.name
+
     def literal(self, value: Value) -> str:
         """`value` as a SQL literal of this type.
 

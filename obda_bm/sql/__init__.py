@@ -1,1 +1,7 @@
+"""SQL text -> the intermediate form, and back."""
 
+from obda_bm.sql.check import parse_check
+from obda_bm.sql.parse import parse_sql
+from obda_bm.sql.render import render_sql
+
+__all__ = ["parse_check", "parse_sql", "render_sql"]

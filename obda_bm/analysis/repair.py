@@ -1,0 +1,194 @@
+"""The smallest edits that make a query bounded, each decided before it is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations, permutations
+
+from obda_bm.analysis.assess import Finding, findings, is_bounded
+from obda_bm.analysis.closure import Closure
+from obda_bm.analysis.prepare import prepare
+from obda_bm.analysis.states import duration
+from obda_bm.analysis.streams import Stream, Timeline
+from obda_bm.ir.catalog import Catalog, Extent, Relation
+from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery, SpjUnion
+from obda_bm.ir.sqltypes import DAY, INTEGER, Family, Order, SqlType, instant
+from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Op, Predicate
+from obda_bm.ir.verdict import Repair
+
+SHOWN = 5
+ATTEMPTS = 120
+"""Edited queries that are decided at most; the search goes from one edit to two and three."""
+
+EXAMPLE_SIZE = 100
+"""How many values a suggested bound leaves: an example, for only the user knows the real one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change to one branch of a query, or to its semantics."""
+
+    text: str
+    cost: int  # how much it takes away from what the user asked
+    branch: int = 0
+    predicates: tuple[Predicate, ...] = ()
+    occurrences: tuple[Occurrence, ...] = ()
+    semantics: Semantics | None = None
+    dropped: int | None = None
+
+
+def suggest_repairs(query: SpjUnion, catalog: Catalog) -> tuple[Repair, ...]:
+    """Edits after which the criterion holds, smallest first; supersets of a repair are left out."""
+    candidates = sorted(dict.fromkeys(_edits(query, catalog)), key=lambda e: e.cost)
+    satisfiable = len(prepare(query))
+    found: list[tuple[frozenset[Edit], Repair]] = []
+    attempts = 0
+    for size in (1, 2, 3):
+        for chosen in combinations(candidates, size):
+            if attempts >= ATTEMPTS or any(smaller <= set(chosen) for smaller, _ in found):
+                continue
+            attempts += 1
+            edited = _apply(query, chosen)
+            verdict = is_bounded(edited)
+            # An edit that empties a branch would be bounded, and useless.
+            if verdict and len(prepare(edited)) >= satisfiable:
+                text = "; ".join(e.text for e in chosen)
+                found.append((frozenset(chosen), Repair(text, edited, verdict)))
+        if found:
+            break
+    ranked = sorted(found, key=lambda f: _rank(*f))
+    return tuple(repair for _, repair in ranked[:SHOWN])
+
+
+def _rank(edits: frozenset[Edit], repair: Repair) -> tuple[int, int, str]:
+    return repair.verdict != "bounded", sum(e.cost for e in edits), repair.edit
+
+
+def _edits(query: SpjUnion, catalog: Catalog) -> Iterator[Edit]:
+    yield _other_semantics(query)
+    for i, branch in enumerate(query.branches):
+        for finding in findings(replace(query, branches=(branch,))):
+            yield from _edits_for(finding, i, catalog)
+        yield from _dropped_columns(branch, i)
+
+
+def _edits_for(finding: Finding, branch: int, catalog: Catalog) -> Iterator[Edit]:
+    timeline = finding.timeline
+    columns = dict.fromkeys(finding.violation.columns)
+    columns.update(dict.fromkeys(c for j in finding.violation.joins for c in (j.left, j.right)))
+    for column in columns:
+        yield from _bound_column(timeline.closure, column, branch)
+        yield from _join_static(timeline.closure, column, branch, catalog)
+    for x, y in permutations(timeline.streams, 2):
+        yield from _order_streams(timeline, x, y, branch)
+
+
+def _other_semantics(query: SpjUnion) -> Edit:
+    if query.semantics is Semantics.BAG:
+        return Edit("add DISTINCT", 2, semantics=Semantics.SET)
+    return Edit("drop DISTINCT", 2, semantics=Semantics.BAG)
+
+
+def _bound_column(closure: Closure, column: ColumnRef, branch: int) -> Iterator[Edit]:
+    type_ = closure.query.column(column).type
+    if type_.order is not Order.DISCRETE or closure.bounded(column):
+        return
+    lower, upper = _known_bounds(closure, column)
+    span = Fraction(DAY if type_.family is Family.INSTANT else type_.grain) * (EXAMPLE_SIZE - 1)
+    start = lower if lower is not None else (upper - span if upper is not None else _origin(type_))
+    bounds = [
+        Comparison(column, op, Constant(_whole(value), type_))
+        for op, value, known in ((Op.GE, start, lower), (Op.LE, start + span, upper))
+        if known is None
+    ]
+    yield Edit(f"bound {column}: {' AND '.join(map(str, bounds))}", 1, branch, tuple(bounds))
+
+
+def _known_bounds(
+    closure: Closure, column: ColumnRef
+) -> tuple[int | Fraction | None, int | Fraction | None]:
+    lower, upper = closure.values.lower(column), closure.values.upper(column)
+    return (
+        None if lower is None else closure.scale.value(lower),
+        None if upper is None else closure.scale.value(upper),
+    )
+
+
+def _origin(type_: SqlType) -> int:
+    return instant("2026-01-01") if type_.family is Family.INSTANT else 0
+
+
+def _whole(value: int | Fraction) -> int | Fraction:
+    return int(value) if value == int(value) else value
+
+
+def _join_static(
+    closure: Closure, column: ColumnRef, branch: int, catalog: Catalog
+) -> Iterator[Edit]:
+    type_ = closure.query.column(column).type
+    taken = {o.alias.lower() for o in closure.query.occurrences}
+    for relation in catalog.relations:
+        if relation.extent is not Extent.STATIC or relation.name.lower() in taken:
+            continue
+        key = _joinable(relation, type_)
+        if key is not None and not closure.bounded(column):
+            joined = Comparison(column, Op.EQ, ColumnRef(relation.name, key))
+            occurrence = Occurrence(relation.name, relation)
+            text = f"join with the static relation {relation.name}: {joined}"
+            yield Edit(text, 3, branch, (joined,), (occurrence,))
+
+
+def _joinable(relation: Relation, type_: SqlType) -> str | None:
+    """The key of `relation`, or else its first column, if of the same family."""
+    names = [key[0] for key in relation.keys if len(key) == 1]
+    names += [column.name for column in relation.columns]
+    same = [n for n in names if relation.column(n).type.family is type_.family]
+    return same[0] if same else None
+
+
+def _order_streams(timeline: Timeline, x: Stream, y: Stream, branch: int) -> Iterator[Edit]:
+    query = timeline.closure.query
+    before, after = (query.occurrence(s.aliases[0]).time for s in (x, y))
+    if before is None or after is None or not timeline.can_precede(x, y):
+        return
+    earlier = Comparison(before, Op.LT, after)
+    if timeline.can_precede(y, x):
+        yield Edit(f"order the streams in time: {earlier}", 4, branch, (earlier,))
+    if timeline.expiry(x) is not None:
+        return
+    instants = query.column(before).type.family is Family.INSTANT
+    ticks = 3_600_000_000 if instants else 60
+    within = Comparison(after, Op.LE, before, ticks)
+    window: tuple[Predicate, ...] = (Comparison(before, Op.LE, after), within)
+    length = duration(timeline.closure, before.occurrence, ticks)
+    yield Edit(f"add an interval: {after} at most {length} after {before}", 5, branch, window)
+
+
+def _dropped_columns(branch: SpjQuery, index: int) -> Iterator[Edit]:
+    for i, output in enumerate(branch.projection):
+        if isinstance(output.term, ColumnRef):
+            yield Edit(f"do not project {output.term}", 3, index, dropped=i)
+
+
+def _apply(query: SpjUnion, edits: Sequence[Edit]) -> SpjUnion:
+    branches = list(query.branches)
+    semantics = query.semantics
+    dropped = {e.dropped for e in edits if e.dropped is not None}
+    for edit in edits:
+        semantics = edit.semantics or semantics
+        branch = branches[edit.branch]
+        aliases = {o.alias for o in branch.occurrences}
+        added = tuple(o for o in edit.occurrences if o.alias not in aliases)
+        branches[edit.branch] = replace(
+            branch,
+            predicates=branch.predicates + edit.predicates,
+            occurrences=branch.occurrences + added,
+        )
+    return SpjUnion(tuple(_without(b, dropped) for b in branches), semantics)
+
+
+def _without(branch: SpjQuery, dropped: set[int]) -> SpjQuery:
+    kept = tuple(o for i, o in enumerate(branch.projection) if i not in dropped)
+    return replace(branch, projection=kept or (Output("found", Constant(1, INTEGER)),))

@@ -1,0 +1,81 @@
+"""What all verbs that take a query share: reading it, and reporting what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from obda_bm.diagnostics import Diagnostic, ObdaError, OutsideFragment, SourceText
+from obda_bm.interfaces.cli import ExitCode
+from obda_bm.ir.spj import Semantics
+from obda_bm.pipeline import MAX_UNITS, Compiled, compile_sql, load_setting
+from obda_bm.report.as_json import Json, diagnostics_as_json, outside_as_json
+
+
+def add_query_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", metavar="QUERY", help="a .sql file, or - for standard input")
+    parser.add_argument("--setting", metavar="FILE", default="obda.toml", help="the setting file")
+    parser.add_argument(
+        "--semantics",
+        choices=[s.value for s in Semantics],
+        help="override what DISTINCT says",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_max_units(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-units",
+        type=int,
+        default=MAX_UNITS,
+        metavar="N",
+        help="warn about a bound above N units (default: %(default)s)",
+    )
+
+
+def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCode:
+    """Compile the query and go on with it, or say what is wrong with it."""
+    semantics = Semantics(args.semantics) if args.semantics else None
+    try:
+        source = read_query(args.query)
+        compiled = compile_sql(source, load_setting(args.setting), semantics)
+    except OutsideFragment as error:
+        if args.json:
+            print_json(outside_as_json(error.diagnostics, semantics or Semantics.BAG))
+        _complain(error)
+        return ExitCode.UNDECIDED
+    except ObdaError as error:
+        if args.json:
+            print_json(diagnostics_as_json(error.diagnostics))
+        _complain(error)
+        return ExitCode.ERROR
+    return then(compiled)
+
+
+def read_query(name: str) -> SourceText:
+    """The text of the query file, or of standard input."""
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        text = raw.decode("utf-8")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        hint = "Give the path of a .sql file, or - for standard input."
+        raise ObdaError(
+            Diagnostic("OBM001", f"cannot read the query {name!r}: {reason}", hint=hint)
+        ) from None
+    if name.endswith((".starql", ".rq")):
+        hint = "This version decides SQL; STARQL and SPARQL are to come."
+        raise ObdaError(Diagnostic("OBM002", f"{name!r} is not a SQL file", hint=hint))
+    return SourceText("<stdin>" if name == "-" else name, text)
+
+
+def print_json(value: Json) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _complain(error: ObdaError) -> None:
+    for diagnostic in error.diagnostics:
+        print(diagnostic.render(), file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Verdicts as people and programs read them: text and JSON."""
