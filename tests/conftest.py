@@ -9,7 +9,9 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="rewrite what golden files expect")
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite what golden files expect"
+    )
 
 
 @pytest.fixture(scope="session")

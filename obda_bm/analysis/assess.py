@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from obda_bm.analysis.arasu2002 import arasu2002
 from obda_bm.analysis.closure import close_query
@@ -31,56 +32,74 @@ TRIES = 24
 """Violations for which a witness is tried, before the verdict is left open."""
 
 
+class Windows(Enum):
+    """Whether streams that expire are kept as they are."""
+
+    IGNORE = "ignore"
+    USE = "use"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     timeline: Timeline
     violation: Violation
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the criterion says: bounded if nothing was found against it."""
+
+    branches: tuple[Branch, ...]
+    windows: Windows
+    findings: tuple[Finding, ...]
+
+    @property
+    def expiring(self) -> tuple[str, ...]:
+        """Streams of which tuples are kept with their time, for as long as an interval says."""
+        timelines = [merge_equal_times(branch.whole) for branch in self.branches]
+        raw = {s for t in timelines for s in kept_raw(t, self.windows) if not enumerable(t, s)}
+        delayed = {s for t in timelines for s in delays(t)}
+        return tuple(str(s) for s in sorted(raw | delayed))
+
+
 def assess(query: SpjUnion) -> Verdict:
     """Whether `query` can run forever in bounded memory, with a certificate either way."""
     papers = Papers(arasu2002(query), schiff2020(query))
-    branches = prepare(query)
-    if not _findings(branches, query.semantics, windows=False):
-        return _bounded(query, papers, branches, windows=False)
-    found = _findings(branches, query.semantics, windows=True)
-    if not found:
-        return _bounded(query, papers, branches, windows=True)
-    return _not_bounded(query, papers, found)
+    decision = decide(query)
+    if decision.findings:
+        return _not_bounded(query, papers, decision.findings)
+    return _bounded(query, papers, decision)
 
 
-def is_bounded(query: SpjUnion) -> str | None:
-    """The name of the verdict if the criterion holds, or None; cheaper than `assess`."""
+def decide(query: SpjUnion) -> Decision:
+    """The criterion alone, without certificates; windows are used only where they are needed."""
     branches = prepare(query)
-    if not _findings(branches, query.semantics, windows=False):
-        timelines = [merge_equal_times(branch.whole) for branch in branches]
-        return "bounded_by_window" if _windowed(timelines, windows=False) else "bounded"
-    return None if _findings(branches, query.semantics, windows=True) else "bounded_by_window"
+    timelines = [merge_equal_times(part) for branch in branches for part in branch.parts]
+    found = _findings(timelines, query.semantics, Windows.IGNORE)
+    if not found or not any(
+        kept_raw(t, Windows.USE) - kept_raw(t, Windows.IGNORE) for t in timelines
+    ):
+        return Decision(branches, Windows.IGNORE, found)
+    return Decision(branches, Windows.USE, _findings(timelines, query.semantics, Windows.USE))
 
 
 def find_witness(query: SpjUnion, n: int) -> tuple[Witness, Evidence] | None:
     """A witness of `n` candidates that was executed against `query`, or None."""
-    certified = _certify(query, findings(query), n)
+    certified = _certify(query, decide(query).findings, n)
     return None if certified is None else certified[1:]
 
 
-def findings(query: SpjUnion) -> list[Finding]:
-    """What keeps `query` from running in bounded memory, windows taken into account."""
-    return _findings(prepare(query), query.semantics, windows=True)
-
-
 def _findings(
-    branches: tuple[Branch, ...], semantics: Semantics, *, windows: bool
-) -> list[Finding]:
-    timelines = [merge_equal_times(part) for branch in branches for part in branch.parts]
-    return [
+    timelines: list[Timeline], semantics: Semantics, windows: Windows
+) -> tuple[Finding, ...]:
+    return tuple(
         Finding(timeline, violation)
         for timeline in timelines
         for violation in violations(situation(timeline, kept_raw(timeline, windows)), semantics)
-    ]
+    )
 
 
-def kept_raw(timeline: Timeline, windows: bool) -> frozenset[Stream]:
+def kept_raw(timeline: Timeline, windows: Windows) -> frozenset[Stream]:
     """The streams whose tuples are kept as they are: few by key, or expiring by a window."""
     waiting = [
         x for x in timeline.streams if any(timeline.can_precede(x, y) for y in timeline.streams)
@@ -88,37 +107,33 @@ def kept_raw(timeline: Timeline, windows: bool) -> frozenset[Stream]:
     return frozenset(
         s
         for s in waiting
-        if enumerable(timeline, s) or (windows and timeline.expiry(s) is not None)
+        if enumerable(timeline, s) or (windows is Windows.USE and timeline.expiry(s) is not None)
     )
 
 
-def _bounded(
-    query: SpjUnion, papers: Papers, branches: tuple[Branch, ...], *, windows: bool
-) -> Bounded:
-    timelines = [merge_equal_times(branch.whole) for branch in branches]
-    states = [s for t in timelines for s in bound(t, query.semantics, kept_raw(t, windows)).states]
+def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
+    timelines = [merge_equal_times(branch.whole) for branch in decision.branches]
+    raw = [kept_raw(t, decision.windows) for t in timelines]
+    states = [
+        state
+        for timeline, kept in zip(timelines, raw, strict=True)
+        for state in bound(timeline, query.semantics, kept).states
+    ]
     never = [unsatisfiable(b) for b in query.branches if close_query(b) is None]
     return Bounded(
         query.semantics,
         papers,
         (
             *never,
-            *(reasons_for_bounded(query.semantics) if branches else ()),
+            *(reasons_for_bounded(query.semantics) if decision.branches else ()),
             *disagreements(papers, True, "the states below compute it"),
         ),
         Bound(tuple(dict.fromkeys(states))),
-        _windowed(timelines, windows=windows),
+        decision.expiring,
     )
 
 
-def _windowed(timelines: list[Timeline], *, windows: bool) -> tuple[str, ...]:
-    """The streams of which tuples are kept with their time, for as long as an interval says."""
-    expiring = {s for t in timelines for s in kept_raw(t, windows) if not enumerable(t, s)}
-    delayed = {s for t in timelines for s in delays(t)}
-    return tuple(str(s) for s in sorted(expiring | delayed))
-
-
-def _not_bounded(query: SpjUnion, papers: Papers, found: list[Finding]) -> Verdict:
+def _not_bounded(query: SpjUnion, papers: Papers, found: tuple[Finding, ...]) -> Verdict:
     certified = _certify(query, found, CANDIDATES)
     if certified is None:
         why = Reason(
@@ -129,12 +144,12 @@ def _not_bounded(query: SpjUnion, papers: Papers, found: list[Finding]) -> Verdi
         return Undecided(query.semantics, papers, (*_reasons(found), why))
     shown, witness, evidence = certified
     why_not = disagreements(papers, False, "the witness shows otherwise")
-    ordered = [shown, *(f for f in found if f is not shown)]
+    ordered = (shown, *(f for f in found if f is not shown))
     return Unbounded(query.semantics, papers, (*_reasons(ordered), *why_not), witness, evidence)
 
 
 def _certify(
-    query: SpjUnion, found: list[Finding], n: int
+    query: SpjUnion, found: tuple[Finding, ...], n: int
 ) -> tuple[Finding, Witness, Evidence] | None:
     """The first finding whose witness, executed against the whole query, holds."""
     for finding in found[:TRIES]:
@@ -145,5 +160,5 @@ def _certify(
     return None
 
 
-def _reasons(found: list[Finding]) -> tuple[Reason, ...]:
+def _reasons(found: tuple[Finding, ...]) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(reason_for(f.timeline, f.violation) for f in found))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from obda_bm.analysis.closure import Closure, close_query, constants_of
 from obda_bm.ir.spj import Occurrence, Output, SpjQuery
@@ -49,12 +50,11 @@ def minimize(query: SpjQuery) -> SpjQuery:
     An endomorphism h whose image misses an occurrence makes h(Q) equivalent to Q. Redundant streams
     of [A] Definition C.1 are the case where h moves one occurrence only.
     """
-    closure = close_query(query)
+    repeated = [o for o in query.occurrences if _is_repeated(query, o)]
+    closure = close_query(query) if repeated else None
     if closure is None:
         return query
-    for occurrence in query.occurrences:
-        if not _repeated(query, occurrence):
-            continue
+    for occurrence in repeated:
         folding = homomorphism(query, closure, avoid=occurrence.alias)
         if folding is not None:
             return minimize(_image(query, folding))
@@ -66,14 +66,14 @@ def merge_by_key(query: SpjQuery) -> SpjQuery:
 
     Right for bags, too, since a key admits the tuple once.
     """
-    closure = close_query(query)
+    repeated = [o for o in query.occurrences if o.relation.keys and _is_repeated(query, o)]
+    closure = close_query(query) if repeated else None
     if closure is None:
         return query
-    for i, first in enumerate(query.occurrences):
-        for second in query.occurrences[i + 1 :]:
-            if first.relation == second.relation and _agree_on_key(closure, first, second):
-                identity = {o.alias: o.alias for o in query.occurrences}
-                return merge_by_key(_image(query, {**identity, second.alias: first.alias}))
+    for first, second in combinations(repeated, 2):
+        if first.relation == second.relation and _agree_on_key(closure, first, second):
+            identity = {o.alias: o.alias for o in query.occurrences}
+            return merge_by_key(_image(query, {**identity, second.alias: first.alias}))
     return query
 
 
@@ -159,7 +159,7 @@ def _not_null_if_reflexive(predicate: Predicate) -> Predicate:
             return predicate
 
 
-def _repeated(query: SpjQuery, occurrence: Occurrence) -> bool:
+def _is_repeated(query: SpjQuery, occurrence: Occurrence) -> bool:
     return sum(o.relation == occurrence.relation for o in query.occurrences) > 1
 
 

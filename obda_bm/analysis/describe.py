@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from obda_bm.analysis.assess import kept_raw
+from obda_bm.analysis.assess import Windows, kept_raw
 from obda_bm.analysis.closure import Closure, close_query
 from obda_bm.analysis.prepare import prepare
 from obda_bm.analysis.reasons import reason_for
@@ -27,7 +27,7 @@ def describe(query: SpjUnion) -> tuple[BranchExplanation, ...]:
 
 
 def _branch(timeline: Timeline, semantics: Semantics) -> BranchExplanation:
-    case = situation(timeline, kept_raw(timeline, windows=True))
+    case = situation(timeline, kept_raw(timeline, Windows.USE))
     return BranchExplanation(
         str(timeline.closure.query),
         True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from obda_bm.analysis.closure import Closure, close_query
@@ -24,18 +24,28 @@ class Branch:
 
 def prepare(query: SpjUnion) -> tuple[Branch, ...]:
     """The satisfiable branches that count, simplified as the semantics allows."""
-    simplified = [merge_by_key(branch) for branch in query.branches]
-    if query.semantics is Semantics.SET:
-        simplified = [minimize(branch) for branch in simplified]
-    possible = [branch for branch in simplified if close_query(branch) is not None]
-    if query.semantics is Semantics.SET:
-        possible = list(drop_contained(possible))
-    branches = [(close_query(b), _parts(b, query.semantics)) for b in possible]
-    return tuple(Branch(whole, parts) for whole, parts in branches if whole is not None)
+    branches = _satisfiable(_simplified(merge_by_key(b), query.semantics) for b in query.branches)
+    if query.semantics is Semantics.SET and len(branches) > 1:
+        kept = drop_contained([branch.query for branch in branches])
+        branches = [branch for branch in branches if branch.query in kept]
+    return tuple(Branch(whole, _parts(whole, query.semantics)) for whole in branches)
 
 
-def _parts(branch: SpjQuery, semantics: Semantics) -> tuple[Closure, ...]:
-    parts: Sequence[SpjQuery] = split_disequalities(branch)
-    if semantics is Semantics.SET and len(parts) > 1:
-        parts = drop_contained([minimize(part) for part in parts])
-    return tuple(closure for part in parts if (closure := close_query(part)) is not None)
+def _parts(whole: Closure, semantics: Semantics) -> tuple[Closure, ...]:
+    split = split_disequalities(whole.query)
+    if len(split) == 1:
+        return (whole,)
+    parts = _satisfiable(_simplified(part, semantics) for part in split)
+    if semantics is Semantics.BAG:
+        return tuple(parts)
+    kept = drop_contained([part.query for part in parts])
+    return tuple(part for part in parts if part.query in kept)
+
+
+def _simplified(branch: SpjQuery, semantics: Semantics) -> SpjQuery:
+    return minimize(branch) if semantics is Semantics.SET else branch
+
+
+def _satisfiable(branches: Iterable[SpjQuery]) -> list[Closure]:
+    closures = [close_query(branch) for branch in branches]
+    return [closure for closure in closures if closure is not None]

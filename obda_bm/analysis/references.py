@@ -18,10 +18,10 @@ from obda_bm.ir.terms import ColumnRef, Op
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A join, oriented from the stored column to the future one, and where both are unbounded."""
+    """A join, oriented from the stored column to the future one, with the cells where it is alive."""
 
     join: Join
-    regions: tuple[tuple[Region, Region], ...]  # of the left column and of the right one
+    cells: tuple[Region, ...]
 
     @property
     def stored(self) -> ColumnRef:
@@ -35,36 +35,30 @@ class Reference:
 def references(space: CellSpace) -> Iterator[Reference]:
     """Every join of two columns that are unbounded together in some cell, in both orientations."""
     for join in joins(space.timeline):
-        regions = unbounded_regions(space, join)
-        if regions:
-            yield Reference(join, regions)
-            yield Reference(join.mirrored, tuple((b, a) for a, b in regions))
+        cells = unbounded_cells(space, join)
+        if cells:
+            yield Reference(join, cells)
+            yield Reference(join.mirrored, cells)
 
 
-def unbounded_regions(space: CellSpace, join: Join) -> tuple[tuple[Region, Region], ...]:
-    """The regions in which both columns of `join` are unbounded and it is not redundant."""
+def unbounded_cells(space: CellSpace, join: Join) -> tuple[Region, ...]:
+    """The cells in which both columns of `join` are unbounded and it is not redundant."""
     closure = space.timeline.closure
     if join.op is Op.EQ:
         return ()
     if join.op is Op.NE:
-        return () if closure.bounded(join.left) or closure.bounded(join.right) else (((), ()),)
+        return () if closure.bounded(join.left) or closure.bounded(join.right) else ((),)
     pair = (join.left, join.right)
-    return tuple(
-        (left, right)
-        for left, right in product(*map(space.regions, pair))
-        for cell in space.cells(pair, {join.left: [left], join.right: [right]})
-        if is_unbounded_inequality(cell, join)
-    )
+    every = space.cells(pair, {column: space.regions(column) for column in pair})
+    return tuple(region_of(cell) for cell in every if is_unbounded_inequality(cell, join))
 
 
 def joint_cells(space: CellSpace, one: Reference, two: Reference) -> Iterator[Closure]:
     """The cells of (at most) four columns in which both references are alive ([A] B.1, step 4)."""
     columns = tuple(dict.fromkeys((one.stored, one.future, two.stored, two.future)))
-    for (a, b), (c, d) in product(one.regions, two.regions):
-        chosen: dict[ColumnRef, Region] = dict.fromkeys(columns, ())
-        for column, region in zip((*_columns(one), *_columns(two)), (a, b, c, d), strict=True):
-            chosen[column] += region
-        for cell in space.cells(columns, {column: [region] for column, region in chosen.items()}):
+    first, *rest = columns
+    for a, b in product(one.cells, two.cells):
+        for cell in space.cells(columns, {first: [a + b], **{c: [()] for c in rest}}):
             if alive(cell, one) and alive(cell, two):
                 yield cell
 
@@ -99,7 +93,3 @@ def region_of(cell: Closure) -> Region:
         for b in names
         if a != b and (bound := cell.values.bound(a, b)) is not None
     )
-
-
-def _columns(reference: Reference) -> tuple[ColumnRef, ColumnRef]:
-    return reference.stored, reference.future

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, permutations
 
-from obda_bm.analysis.assess import Finding, findings, is_bounded
+from obda_bm.analysis.assess import Finding, decide
 from obda_bm.analysis.closure import Closure
 from obda_bm.analysis.prepare import prepare
 from obda_bm.analysis.states import duration
 from obda_bm.analysis.streams import Stream, Timeline
+from obda_bm.analysis.violation import Violation
 from obda_bm.ir.catalog import Catalog, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import DAY, INTEGER, Family, Order, SqlType, instant
@@ -51,10 +52,11 @@ def suggest_repairs(query: SpjUnion, catalog: Catalog) -> tuple[Repair, ...]:
                 continue
             attempts += 1
             edited = _apply(query, chosen)
-            verdict = is_bounded(edited)
+            decision = decide(edited)
             # An edit that empties a branch would be bounded, and useless.
-            if verdict and len(prepare(edited)) >= satisfiable:
+            if not decision.findings and len(decision.branches) >= satisfiable:
                 text = "; ".join(e.text for e in chosen)
+                verdict = "bounded_by_window" if decision.expiring else "bounded"
                 found.append((frozenset(chosen), Repair(text, edited, verdict)))
         if found:
             break
@@ -69,20 +71,30 @@ def _rank(edits: frozenset[Edit], repair: Repair) -> tuple[int, int, str]:
 def _edits(query: SpjUnion, catalog: Catalog) -> Iterator[Edit]:
     yield _other_semantics(query)
     for i, branch in enumerate(query.branches):
-        for finding in findings(replace(query, branches=(branch,))):
+        for finding in decide(replace(query, branches=(branch,))).findings:
             yield from _edits_for(finding, i, catalog)
         yield from _dropped_columns(branch, i)
 
 
 def _edits_for(finding: Finding, branch: int, catalog: Catalog) -> Iterator[Edit]:
-    timeline = finding.timeline
-    columns = dict.fromkeys(finding.violation.columns)
-    columns.update(dict.fromkeys(c for j in finding.violation.joins for c in (j.left, j.right)))
-    for column in columns:
+    timeline, violation = finding.timeline, finding.violation
+    for column in _concerned(timeline.closure, violation):
         yield from _bound_column(timeline.closure, column, branch)
-        yield from _join_static(timeline.closure, column, branch, catalog)
+        if not any(join.is_inequality for join in violation.joins):
+            # A column that is compared by size is a measurement: no relation lists its values.
+            yield from _join_static(timeline.closure, column, branch, catalog)
     for x, y in permutations(timeline.streams, 2):
         yield from _order_streams(timeline, x, y, branch)
+
+
+def _concerned(closure: Closure, violation: Violation) -> list[ColumnRef]:
+    """The columns of a violation, one of each class of equal ones."""
+    joined = (c for join in violation.joins for c in (join.left, join.right))
+    columns: list[ColumnRef] = []
+    for column in sorted({*violation.columns, *joined}):
+        if not any(closure.equals(column, known) for known in columns):
+            columns.append(column)
+    return columns
 
 
 def _other_semantics(query: SpjUnion) -> Edit:
@@ -160,8 +172,11 @@ def _order_streams(timeline: Timeline, x: Stream, y: Stream, branch: int) -> Ite
         return
     instants = query.column(before).type.family is Family.INSTANT
     ticks = 3_600_000_000 if instants else 60
-    within = Comparison(after, Op.LE, before, ticks)
-    window: tuple[Predicate, ...] = (Comparison(before, Op.LE, after), within)
+    window = tuple(
+        p
+        for p in (Comparison(before, Op.LE, after), Comparison(after, Op.LE, before, ticks))
+        if not timeline.closure.implies(p)
+    )
     length = duration(timeline.closure, before.occurrence, ticks)
     yield Edit(f"add an interval: {after} at most {length} after {before}", 5, branch, window)
 

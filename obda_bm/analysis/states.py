@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from math import prod
 
 from obda_bm.analysis.cells import CellSpace, cell_space
@@ -296,10 +296,10 @@ def delays(timeline: Timeline) -> dict[Stream, int]:
     query = timeline.closure.query
     longest: dict[Stream, int] = {}
     for p in query.predicates:
-        streams = {timeline.stream_of(c) for c in columns_of(p)}
-        if isinstance(p, Comparison) and p.offset and len(streams) == 2 and None not in streams:
-            for stream in streams:
-                if stream is not None:
+        streams = [s for c in columns_of(p) if (s := timeline.stream_of(c)) is not None]
+        if isinstance(p, Comparison) and p.offset and len(streams) == 2:
+            for stream, other in permutations(streams):
+                if timeline.can_precede(stream, other):
                     longest[stream] = max(longest.get(stream, 0), abs(p.offset))
     return longest
 

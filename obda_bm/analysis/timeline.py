@@ -91,14 +91,8 @@ def b2(case: Situation) -> Iterator[Violation]:
     for reference in case.references:
         stream, future = case.stream(reference.stored), case.stream(reference.future)
         if stream not in case.raw and case.timeline.can_precede(stream, future):
-            left, right = reference.regions[0]
-            yield Violation(
-                B2,
-                (reference.stored,),
-                case.timeline.down(stream),
-                (reference.join,),
-                left + right,
-            )
+            stored = case.timeline.down(stream)
+            yield Violation(B2, (reference.stored,), stored, (reference.join,), reference.cells[0])
 
 
 def s0(case: Situation) -> Iterator[Violation]:

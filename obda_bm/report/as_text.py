@@ -128,7 +128,8 @@ def _repairs(repairs: tuple[Repair, ...], render: Render) -> Iterator[str]:
         yield "  repairs:"
     for i, repair in enumerate(repairs, 1):
         yield f"  {i}. {repair.edit} -> {_title(repair.verdict)}"
-        yield from (f"       {line}" for line in render(repair.query).splitlines())
+        if i == 1:  # the others in JSON
+            yield from (f"       {line}" for line in render(repair.query).splitlines())
 
 
 def evidence_as_text(evidence: Evidence) -> str:

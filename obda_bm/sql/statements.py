@@ -21,7 +21,7 @@ _OPTIONAL = (("OR", "REPLACE"), ("TEMPORARY",), ("TEMP",))
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewHead:
     """The head of CREATE VIEW: `name (columns) AS`."""
 
     name: str
@@ -32,7 +32,7 @@ class View:
 @dataclass(frozen=True, slots=True)
 class Statement:
     query: exp.Expr
-    view: View | None
+    view: ViewHead | None
 
 
 def read_statements(text: SqlText, dialect: Dialect) -> tuple[Statement, ...]:
@@ -52,8 +52,8 @@ def _split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def _read(tokens: Sequence[Token], text: SqlText, dialect: Dialect) -> Statement:
     """One statement.
 
-    We read the head of CREATE VIEW ourselves, and refuse other statements by their first word: where
-    sqlglot stumbles over them it makes an opaque Command, and logs a warning, instead of an error.
+    We read the head of CREATE VIEW ourselves, and refuse other statements by their first word:
+    where sqlglot stumbles over these, it makes an opaque Command and logs a warning.
     """
     first = tokens[0]
     words = [token.text.upper() for token in tokens[:8]]
@@ -77,7 +77,7 @@ def not_a_query(span: Span | None) -> Diagnostic:
     )
 
 
-def _read_head(tokens: Sequence[Token], text: SqlText) -> tuple[View, Sequence[Token]]:
+def _read_head(tokens: Sequence[Token], text: SqlText) -> tuple[ViewHead, Sequence[Token]]:
     rest = tokens[1:]
     for words in _OPTIONAL:
         rest = _skip(rest, words) or rest
@@ -88,7 +88,7 @@ def _read_head(tokens: Sequence[Token], text: SqlText) -> tuple[View, Sequence[T
         columns, rest = _read_columns(rest[1:])
         body = _skip(rest, ("AS",))
         if body:
-            return View(name.text, columns, text.at(name.start, name.end + 1)), body
+            return ViewHead(name.text, columns, text.at(name.start, name.end + 1)), body
     raise SqlError(
         Diagnostic(
             "OBM201",
