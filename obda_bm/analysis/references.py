@@ -18,7 +18,7 @@ from obda_bm.ir.terms import ColumnRef, Op
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A join, oriented from the stored column to the future one, with the cells where it is alive."""
+    """A join, oriented from the stored column to the future one, and the cells it is alive in."""
 
     join: Join
     cells: tuple[Region, ...]
