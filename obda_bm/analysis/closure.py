@@ -51,8 +51,9 @@ class Scale:
 class Closure:
     """P+ of one satisfiable query.
 
-    `allowed` holds, for every column that is restricted to listed values, those that remain.
-    `disequal` holds pairs of texts that must differ.
+    `endless` are the aliases of which tuples may arrive forever: an upper-bounded timestamp makes a
+    stream finite ([S] preprocessing 3). `allowed` holds, for every column that is restricted to
+    listed values, those that remain. `disequal` holds pairs of texts that must differ.
     """
 
     query: SpjQuery
@@ -61,14 +62,10 @@ class Closure:
     scale: Scale
     allowed: Mapping[ColumnRef, frozenset[int]]
     disequal: tuple[tuple[ColumnRef, ColumnRef], ...]
+    endless: frozenset[str]
 
     def infinite(self, alias: str) -> bool:
-        """Whether tuples of this occurrence may arrive forever.
-
-        An upper-bounded timestamp makes a stream finite ([S] preprocessing 3).
-        """
-        time = self.query.occurrence(alias).time
-        return time is not None and self.times.upper(time) is None
+        return alias in self.endless
 
     def symbolic(self) -> tuple[ColumnRef, ...]:
         """Columns of what is static or ends: constants, once their tuples are known."""
@@ -79,7 +76,9 @@ class Closure:
         return left == right or (known and self.values.equal(left, right))
 
     def class_of(self, column: ColumnRef) -> frozenset[ColumnRef]:
-        return frozenset(c for c in self.values.nodes if self.equals(column, c))
+        if column not in self.values.index:
+            return frozenset([column])
+        return frozenset(self.values.equals_of(column))
 
     def bounded(self, column: ColumnRef) -> bool:
         """Whether finitely many values of `column` can take part in an answer.
@@ -87,7 +86,7 @@ class Closure:
         [A] Definition 3.2 generalised to |sat(A, P)| ([A] section 6), with static columns as
         symbolic constants ([S] Definition 5).
         """
-        return any(self._bounded_itself(c) for c in self.class_of(column) | {column})
+        return any(map(self._bounded_itself, self.class_of(column)))
 
     def _bounded_itself(self, column: ColumnRef) -> bool:
         if not self.infinite(column.occurrence) or column in self.allowed:
@@ -186,7 +185,9 @@ def close_query(query: SpjQuery, also: Iterable[Value] = ()) -> Closure | None:
     values = close_differences(columns, grains, constraints)
     if times is None or values is None:
         return None
-    closed = Closure(query, values, times, scale, {}, _disequal(query, about_values))
+    endless = frozenset(time.occurrence for time in times.nodes if times.upper(time) is None)
+    disequal = _disequal(query, about_values)
+    closed = Closure(query, values, times, scale, {}, disequal, endless)
     return _apply_listed_values(closed, about_values)
 
 

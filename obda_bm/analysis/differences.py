@@ -55,6 +55,15 @@ class DifferenceBounds(Generic[Node]):
     def equal(self, left: Node | None, right: Node | None) -> bool:
         return self.at_most(left, right) and self.at_most(right, left)
 
+    def equals_of(self, node: Node) -> tuple[Node, ...]:
+        """The nodes that equal `node`, itself included."""
+        i = self.index[node]
+        row = self.rows[i]
+        # In a satisfiable system x <= y <= x leaves no slack.
+        return tuple(
+            other for j, other in enumerate(self.nodes, 1) if row[j] == 0 == self.rows[j][i]
+        )
+
     def upper(self, node: Node) -> int | None:
         return self.bound(node, None)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, islice, permutations
 
 from obda_bm.analysis.assess import Finding, decide
 from obda_bm.analysis.closure import Closure
@@ -20,8 +20,8 @@ from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Op, Predicate
 from obda_bm.ir.verdict import Repair
 
 SHOWN = 5
-ATTEMPTS = 120
-"""Edited queries that are decided at most; the search goes from one edit to two and three."""
+ATTEMPTS = 40
+"""Edited queries that are decided at most, of one edit, of two, and of three."""
 
 EXAMPLE_SIZE = 100
 """How many values a suggested bound leaves: an example, for only the user knows the real one."""
@@ -41,30 +41,46 @@ class Edit:
 
 
 def suggest_repairs(query: SpjUnion, catalog: Catalog) -> tuple[Repair, ...]:
-    """Edits after which the criterion holds, smallest first; supersets of a repair are left out."""
+    """Edits after which the criterion holds, smallest first."""
     candidates = sorted(dict.fromkeys(_edits(query, catalog)), key=lambda e: e.cost)
     satisfiable = len(prepare(query))
-    found: list[tuple[frozenset[Edit], Repair]] = []
-    attempts = 0
+    remaining: dict[Edit, frozenset[object]] = {}
+    found: list[tuple[tuple[Edit, ...], Repair]] = []
     for size in (1, 2, 3):
-        for chosen in combinations(candidates, size):
-            if attempts >= ATTEMPTS or any(smaller <= set(chosen) for smaller, _ in found):
-                continue
-            attempts += 1
-            edited = _apply(query, chosen)
-            decision = decide(edited)
+        for chosen in islice(_promising(candidates, size, remaining), ATTEMPTS):
+            decision = decide(edited := _apply(query, chosen))
+            if size == 1:
+                remaining[chosen[0]] = frozenset(_identity(f) for f in decision.findings)
             # An edit that empties a branch would be bounded, and useless.
             if not decision.findings and len(decision.branches) >= satisfiable:
-                text = "; ".join(e.text for e in chosen)
                 verdict = "bounded_by_window" if decision.expiring else "bounded"
-                found.append((frozenset(chosen), Repair(text, edited, verdict)))
+                text = "; ".join(edit.text for edit in chosen)
+                found.append((chosen, Repair(text, edited, verdict)))
         if found:
             break
     ranked = sorted(found, key=lambda f: _rank(*f))
     return tuple(repair for _, repair in ranked[:SHOWN])
 
 
-def _rank(edits: frozenset[Edit], repair: Repair) -> tuple[int, int, str]:
+def _promising(
+    candidates: Sequence[Edit], size: int, remaining: Mapping[Edit, frozenset[object]]
+) -> Iterator[tuple[Edit, ...]]:
+    """Combinations of edits that leave no common violation when each is made alone.
+
+    Edits only add conditions or take columns away, so what each leaves open, both do.
+    """
+    for chosen in combinations(candidates, size):
+        left = [remaining[edit] for edit in chosen if edit in remaining]
+        if size == 1 or (len(left) == size and not frozenset.intersection(*left)):
+            yield chosen
+
+
+def _identity(finding: Finding) -> object:
+    violation = finding.violation
+    return violation.condition.name, violation.columns, violation.joins
+
+
+def _rank(edits: Sequence[Edit], repair: Repair) -> tuple[int, int, str]:
     return repair.verdict != "bounded", sum(e.cost for e in edits), repair.edit
 
 

@@ -56,7 +56,7 @@ def test_round_trip(sql: str) -> None:
     assert parse(render_sql(query)) == query
 
 
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(queries())
 def test_round_trip_of_random_queries(sql: str) -> None:
     query = parse(sql)
@@ -149,7 +149,7 @@ def test_duckdb_gives_the_same_answers(sql: str, database: duckdb.DuckDBPyConnec
 
 
 @settings(
-    max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(queries())
 def test_duckdb_gives_the_same_answers_to_random_queries(
