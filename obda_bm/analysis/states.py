@@ -17,8 +17,7 @@ from obda_bm.analysis.closure import Closure
 from obda_bm.analysis.joins import Join, joins
 from obda_bm.analysis.references import Reference, references, side
 from obda_bm.analysis.streams import Stream, Timeline
-from obda_bm.ir.catalog import Extent
-from obda_bm.ir.spj import Semantics
+from obda_bm.ir.spj import Occurrence, Semantics
 from obda_bm.ir.sqltypes import Family, Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.ir.verdict import Bound, KeyColumn, State
@@ -312,14 +311,29 @@ def _copies(layout: Layout, stream: Stream, alias: str) -> str:
 
 
 def _finite_streams(layout: Layout) -> Iterator[State]:
+    """Until a finite stream ends, its tuples and those that may wait for them are kept as they are.
+
+    Only finitely many timestamps lie before the end; afterwards the finite stream is static.
+    """
     closure = layout.closure
-    if not layout.timeline.streams:
-        return
-    for occurrence in closure.query.occurrences:
-        if occurrence.relation.extent is Extent.STATIC or closure.infinite(occurrence.alias):
-            continue
-        alias = occurrence.alias
-        yield State((alias,), (), "tuples until its end", _width(layout, alias), f"rows({alias})")
+    streams = [o for o in closure.query.occurrences if o.time is not None]
+    if len(streams) == 1 and layout.semantics is Semantics.BAG:
+        return  # every tuple is answered at once
+    ending = [o for o in streams if not closure.infinite(o.alias)]
+    for occurrence in ending:
+        alias, rows = occurrence.alias, occurrence.relation.rows
+        copies = f"rows({alias})" if rows is None else str(rows)
+        yield State((alias,), (), "tuples", _width(layout, alias), copies)
+    for occurrence in streams:
+        waits_for = [e.alias for e in ending if _can_wait(closure, occurrence, e)]
+        if occurrence not in ending and waits_for:
+            alias = occurrence.alias
+            copies = f"rate({alias})·end({', '.join(waits_for)})"
+            yield State((alias,), (), "tuples until then", _width(layout, alias), copies)
+
+
+def _can_wait(closure: Closure, stream: Occurrence, ending: Occurrence) -> bool:
+    return not closure.times.at_most(ending.time, stream.time)
 
 
 def _width(layout: Layout, alias: str) -> int:

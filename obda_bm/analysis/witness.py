@@ -69,13 +69,12 @@ class Copies:
 def witnesses(timeline: Timeline, violation: Violation, n: int) -> Iterator[Witness]:
     """The streams that may show that `violation` needs unbounded memory."""
     copies = Copies(timeline, violation, n)
-    times = _solve_times(copies)
-    if times is None:
-        return
-    for separation in separations(copies):
+    schedules = [times for gap in _gaps(copies.query) if (times := _solve_times(copies, gap))]
+    for separation in separations(copies) if schedules else ():
         values = _solve_values(copies, separation)
         if values is not None:
-            yield _assemble(copies, {**values, **_texts(copies), **times})
+            for times in schedules:
+                yield _assemble(copies, {**values, **_texts(copies), **times})
 
 
 def separations(copies: Copies) -> Iterator[Differences]:
@@ -196,7 +195,7 @@ def _choices(
             yield [(Difference(column, None, at - 1),), (Difference(None, column, -at - 1),)]
 
 
-def _solve_times(copies: Copies) -> Model | None:
+def _solve_times(copies: Copies, gap: int) -> Model | None:
     """Timestamps: the copies of the stored part one after another, then the continuations."""
     query = copies.query
     columns = [o.time for o in query.occurrences if o.time is not None]
@@ -204,7 +203,6 @@ def _solve_times(copies: Copies) -> Model | None:
     indices = [*_copies(copies), *again]
     nodes = list(dict.fromkeys(copies.node(c, k) for c in columns for k in indices))
     stated = [d for p in predicates_of(query) for d in _about_time(query, p)]
-    gap = _gap(query, columns)
     constraints = [copies.instance(d, k) for k in indices for d in stated]
     constraints += [Difference(None, node, -_first(query, node[0])) for node in nodes]
     constraints += _arrival(copies, nodes, gap)
@@ -227,10 +225,14 @@ def _arrival(copies: Copies, nodes: Sequence[Copy], gap: int) -> Differences:
     return one_by_one + [Difference(a, b, -gap) for a in (*before, *shared) for b in after]
 
 
-def _gap(query: SpjQuery, columns: Sequence[ColumnRef]) -> int:
-    instant = any(query.column(c).type.family is Family.INSTANT for c in columns)
-    windowed = any(isinstance(p, Comparison) and p.offset for p in query.predicates)
-    return 1_000_000 if instant and not windowed else 1
+def _gaps(query: SpjQuery) -> tuple[int, ...]:
+    """How far apart copies arrive: as close as can be, and out of each other's intervals."""
+    offsets = [abs(p.offset) for p in query.predicates if isinstance(p, Comparison)]
+    times = [o.time for o in query.occurrences if o.time is not None]
+    second = any(query.column(c).type.family is Family.INSTANT for c in times)
+    if not any(offsets):
+        return (1_000_000 if second else 1,)
+    return 1, max(offsets) + 1
 
 
 def _first(query: SpjQuery, column: ColumnRef) -> int:

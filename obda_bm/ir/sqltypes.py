@@ -83,7 +83,7 @@ class SqlType:
     def _instant(self, value: int) -> str:
         moment = _EPOCH + timedelta(microseconds=value)
         if value % DAY == 0 and self.grain == DAY:
-            return f"DATE '{moment:%Y-%m-%d}'"
+            return f"DATE '{moment.date().isoformat()}'"
         return f"TIMESTAMP '{moment.replace(tzinfo=None).isoformat(sep=' ')}'"
 
 

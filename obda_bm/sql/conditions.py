@@ -180,7 +180,7 @@ def _disjoin(parts: Sequence[Disjunction], node: exp.Expr, where: Conditions) ->
     disjuncts = [conjunction for part in parts for conjunction in part]
     if () in disjuncts:
         return _TRUE
-    possible = [conjunction for conjunction in disjuncts if not _is_false(conjunction)]
+    possible = list(dict.fromkeys(c for c in disjuncts if not _is_false(c)))
     if len(possible) <= 1 and not isinstance(node, exp.In):
         return (possible[0] if possible else never(span),)
     membership = _membership(possible, span)

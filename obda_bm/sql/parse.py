@@ -69,8 +69,7 @@ def _split_script(
         if not isinstance(statement.query, exp.Query):
             raise OutsideFragment(not_a_query(text.span(statement.query)))
     if not queries:
-        end = len(text.sql)
-        span = text.at(0, end) if end else None
+        span = text.at(0, len(text.sql))
         raise SqlError(Diagnostic("OBM211", "there is no query", span, "Write a SELECT."))
     if len(queries) > 1 or statements[-1] is not queries[0]:
         raise outside(

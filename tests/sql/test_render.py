@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from obda_bm.diagnostics import SourceText
+from obda_bm.diagnostics import OutsideFragment, SourceText
 from obda_bm.ir.catalog import Catalog, Column, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import DAY, INTEGER, Family, SqlType, instant
@@ -56,10 +56,19 @@ def test_round_trip(sql: str) -> None:
     assert parse(render_sql(query)) == query
 
 
+def parse_within_limits(sql: str) -> SpjUnion:
+    """`sql`, if its ORs and unions multiply to few enough branches."""
+    try:
+        return parse(sql)
+    except OutsideFragment as error:
+        assume(error.diagnostics[0].code != "OBM315")
+        raise
+
+
 @settings(max_examples=300, deadline=None)
 @given(queries())
 def test_round_trip_of_random_queries(sql: str) -> None:
-    query = parse(sql)
+    query = parse_within_limits(sql)
     assert parse(render_sql(query)) == query
 
 
@@ -115,7 +124,7 @@ def fill(connection: duckdb.DuckDBPyConnection, relation: Relation, chance: rand
         for c in relation.columns
     )
     connection.execute(f'CREATE TABLE "{relation.name}" ({columns})')
-    for _ in range(9):
+    for _ in range(6):
         cells = ", ".join(cell(c.type, chance, c.name != relation.time) for c in relation.columns)
         connection.execute(f'INSERT INTO "{relation.name}" VALUES ({cells})')
 
@@ -139,6 +148,11 @@ def answers(connection: duckdb.DuckDBPyConnection, sql: str) -> Counter[tuple[ob
     return Counter(connection.execute(sql).fetchall())
 
 
+def counted(sql: str) -> str:
+    """The different rows of `sql` and how often each occurs: joins of eight tables have many."""
+    return f"SELECT k, count(*) FROM ({sql}) GROUP BY k"
+
+
 @pytest.mark.parametrize("sql", QUERIES)
 def test_duckdb_gives_the_same_answers(sql: str, database: duckdb.DuckDBPyConnection) -> None:
     rendered = render_sql(parse(sql), "duckdb")
@@ -155,7 +169,8 @@ def test_duckdb_gives_the_same_answers(sql: str, database: duckdb.DuckDBPyConnec
 def test_duckdb_gives_the_same_answers_to_random_queries(
     database: duckdb.DuckDBPyConnection, sql: str
 ) -> None:
-    assert answers(database, render_sql(parse(sql), "duckdb")) == answers(database, sql)
+    rendered = render_sql(parse_within_limits(sql), "duckdb")
+    assert answers(database, counted(rendered)) == answers(database, counted(sql))
 
 
 @settings(max_examples=60, deadline=None)
