@@ -112,12 +112,13 @@ def kept_raw(timeline: Timeline, windows: Windows) -> frozenset[Stream]:
 
 
 def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
-    timelines = [merge_equal_times(branch.whole) for branch in decision.branches]
-    raw = [kept_raw(t, decision.windows) for t in timelines]
+    # Equal branches share their states; states that only look alike have different filters.
+    different = {branch.whole.query: branch.whole for branch in decision.branches}
+    timelines = [merge_equal_times(whole) for whole in different.values()]
     states = [
         state
-        for timeline, kept in zip(timelines, raw, strict=True)
-        for state in bound(timeline, query.semantics, kept).states
+        for timeline in timelines
+        for state in bound(timeline, query.semantics, kept_raw(timeline, decision.windows)).states
     ]
     never = [unsatisfiable(b) for b in query.branches if close_query(b) is None]
     return Bounded(
@@ -126,9 +127,9 @@ def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
         (
             *never,
             *(reasons_for_bounded(query.semantics) if decision.branches else ()),
-            *disagreements(papers, True, "the states below compute it"),
+            *disagreements(papers, bounded=True),
         ),
-        Bound(tuple(dict.fromkeys(states))),
+        Bound(tuple(states)),
         decision.expiring,
     )
 
@@ -143,7 +144,7 @@ def _not_bounded(query: SpjUnion, papers: Papers, found: tuple[Finding, ...]) ->
         )
         return Undecided(query.semantics, papers, (*_reasons(found), why))
     shown, witness, evidence = certified
-    why_not = disagreements(papers, False, "the witness shows otherwise")
+    why_not = disagreements(papers, bounded=False)
     ordered = (shown, *(f for f in found if f is not shown))
     return Unbounded(query.semantics, papers, (*_reasons(ordered), *why_not), witness, evidence)
 

@@ -41,19 +41,36 @@ def unsatisfiable(query: SpjQuery) -> Reason:
     )
 
 
-def disagreements(papers: Papers, bounded: bool, why: str) -> tuple[Reason, ...]:
+def disagreements(papers: Papers, *, bounded: bool) -> tuple[Reason, ...]:
     """Where a paper, read literally, says otherwise: which clause, and why it is not followed."""
     answers = (papers.arasu2002, papers.schiff2020)
     return tuple(
-        Reason(answer.clause, "literal reading", _disagreement(answer, why))
+        Reason(answer.clause, "literal reading", _disagreement(answer))
         for answer in answers
         if answer.bounded is not None and answer.bounded != bounded
     )
 
 
-def _disagreement(answer: PaperAnswer, why: str) -> str:
+def _disagreement(answer: PaperAnswer) -> str:
     said = "bounded" if answer.bounded else "not bounded"
-    return f"{answer.clause} says {said} ({answer.message}); {why}"
+    known = (why for clause, why in _WHY_NOT_FOLLOWED.items() if answer.clause.endswith(clause))
+    default = "the witness" if answer.bounded else "the states that suffice"
+    why = next(known, f"{default} below shows otherwise")
+    return f"{answer.clause} says {said} ({answer.message}), but {why}"
+
+
+_WHY_NOT_FOLLOWED = {
+    "Theorem 1, C1": "a stream with two later ones needs a counter for each closed set, "
+    "not its history",
+    "Theorem 1, C2": "a bounded column can be carried in the keys of later states",
+    "Theorem 1, C3": "a bounded column can be carried up to where it is projected",
+    "Theorem 1, C4": "a column need not be bounded where its stream cannot come before the other",
+    "Theorem 1, C5": "a stream that cannot come before the other is not stored for it",
+    "Theorem 2": "one extreme value per stream forgets which tuple came before which: "
+    "the witness below needs both",
+    "Theorem 2, C3": "a stream is stored only for streams that can come later",
+}
+"""Why each clause of [S] is not sound or not necessary; docs/criterion.md, section 6."""
 
 
 def _message(timeline: Timeline, violation: Violation) -> str:
