@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from obda_bm.analysis.arasu2002 import arasu2002
-from obda_bm.analysis.closure import close_query
 from obda_bm.analysis.evaluate import execute
-from obda_bm.analysis.prepare import Branch, prepare
+from obda_bm.analysis.prepare import Branch, is_satisfiable, prepare
 from obda_bm.analysis.reasons import (
     disagreements,
     reason_for,
@@ -16,9 +14,9 @@ from obda_bm.analysis.reasons import (
     unsatisfiable,
 )
 from obda_bm.analysis.schiff2020 import schiff2020
-from obda_bm.analysis.states import bound, delays
-from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
-from obda_bm.analysis.timeline import enumerable, situation, violations
+from obda_bm.analysis.states import bound, delays, expiring_streams
+from obda_bm.analysis.streams import Timeline, merge_equal_times
+from obda_bm.analysis.timeline import Windows, situation, violations
 from obda_bm.analysis.violation import Violation
 from obda_bm.analysis.witness import witnesses
 from obda_bm.ir.spj import Semantics, SpjUnion
@@ -30,13 +28,6 @@ CANDIDATES = 4
 
 TRIES = 24
 """Violations for which a witness is tried, before the verdict is left open."""
-
-
-class Windows(Enum):
-    """Whether streams that expire are kept as they are."""
-
-    IGNORE = "ignore"
-    USE = "use"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +48,9 @@ class Decision:
     def expiring(self) -> tuple[str, ...]:
         """Streams of which tuples are kept with their time, for as long as an interval says."""
         timelines = [merge_equal_times(branch.whole) for branch in self.branches]
-        raw = {s for t in timelines for s in kept_raw(t, self.windows) if not enumerable(t, s)}
+        windowed = {s for t in timelines for s in expiring_streams(t, self.windows)}
         delayed = {s for t in timelines for s in delays(t)}
-        return tuple(str(s) for s in sorted(raw | delayed))
+        return tuple(str(s) for s in sorted(windowed | delayed))
 
 
 def assess(query: SpjUnion) -> Verdict:
@@ -76,9 +67,7 @@ def decide(query: SpjUnion) -> Decision:
     branches = prepare(query)
     timelines = [merge_equal_times(part) for branch in branches for part in branch.parts]
     found = _findings(timelines, query.semantics, Windows.IGNORE)
-    if not found or not any(
-        kept_raw(t, Windows.USE) - kept_raw(t, Windows.IGNORE) for t in timelines
-    ):
+    if not found or not any(expiring_streams(t, Windows.USE) for t in timelines):
         return Decision(branches, Windows.IGNORE, found)
     return Decision(branches, Windows.USE, _findings(timelines, query.semantics, Windows.USE))
 
@@ -95,19 +84,7 @@ def _findings(
     return tuple(
         Finding(timeline, violation)
         for timeline in timelines
-        for violation in violations(situation(timeline, kept_raw(timeline, windows)), semantics)
-    )
-
-
-def kept_raw(timeline: Timeline, windows: Windows) -> frozenset[Stream]:
-    """The streams whose tuples are kept as they are: few by key, or expiring by a window."""
-    waiting = [
-        x for x in timeline.streams if any(timeline.can_precede(x, y) for y in timeline.streams)
-    ]
-    return frozenset(
-        s
-        for s in waiting
-        if enumerable(timeline, s) or (windows is Windows.USE and timeline.expiry(s) is not None)
+        for violation in violations(situation(timeline, windows), semantics)
     )
 
 
@@ -118,9 +95,9 @@ def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
     states = [
         state
         for timeline in timelines
-        for state in bound(timeline, query.semantics, kept_raw(timeline, decision.windows)).states
+        for state in bound(timeline, query.semantics, decision.windows).states
     ]
-    never = [unsatisfiable(b) for b in query.branches if close_query(b) is None]
+    never = [unsatisfiable(b) for b in query.branches if not is_satisfiable(b)]
     return Bounded(
         query.semantics,
         papers,

@@ -116,14 +116,18 @@ class Closure:
     def implies(self, predicate: Predicate) -> bool:
         """Whether every assignment that satisfies P satisfies `predicate`, too."""
         match predicate:
+            case Comparison(Constant(left), op, Constant(right), offset):
+                return _holds(left, op, right, offset)
             case Comparison(left, Op.NE, right):
                 return self._apart(left, right)
             case Comparison():
                 return all(map(self._implies_difference, self._differences(predicate)))
             case Membership(column, values):
                 numbers = frozenset(self.scale.number(v.value) for v in values)
-                constant = self.constant(column)
-                return constant in numbers or self.allowed.get(column, frozenset([-1])) <= numbers
+                listed = self.allowed.get(column)
+                return self.constant(column) in numbers or (
+                    listed is not None and listed <= numbers
+                )
             case NotNull(column):
                 return self.non_null(column)
 
@@ -189,16 +193,6 @@ def close_query(query: SpjQuery, also: Iterable[Value] = ()) -> Closure | None:
     disequal = _disequal(query, about_values)
     closed = Closure(query, values, times, scale, {}, disequal, endless)
     return _apply_listed_values(closed, about_values)
-
-
-def contradiction(query: SpjQuery) -> tuple[Predicate, ...]:
-    """A smallest set of the query's predicates that cannot hold together."""
-    core = list(query.predicates)
-    for predicate in query.predicates:
-        fewer = [p for p in core if p is not predicate]
-        if close_query(replace(query, predicates=tuple(fewer))) is None:
-            core = fewer
-    return tuple(core)
 
 
 def differences(predicate: Predicate, scale: Scale) -> tuple[Difference[ColumnRef], ...]:
@@ -415,9 +409,9 @@ def _narrowed_to_list(
 def _stepped_over_holes(
     closure: Closure, column: ColumnRef, holes: set[int]
 ) -> list[Difference[ColumnRef]]:
-    stepped = []
+    stepped: list[Difference[ColumnRef]] = []
     if (upper := closure.values.upper(column)) in holes and upper is not None:
         stepped.append(Difference(column, None, upper - 1))
     if (lower := closure.values.lower(column)) in holes and lower is not None:
-        stepped.append(Difference[ColumnRef](None, column, -lower - 1))
+        stepped.append(Difference(None, column, -lower - 1))
     return stepped

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from obda_bm.analysis.assess import Windows, kept_raw
-from obda_bm.analysis.closure import Closure, close_query
-from obda_bm.analysis.prepare import prepare
+from obda_bm.analysis.closure import Closure
+from obda_bm.analysis.prepare import is_satisfiable, prepare
 from obda_bm.analysis.reasons import reason_for
 from obda_bm.analysis.states import duration
 from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
-from obda_bm.analysis.timeline import B1, B2, S0, S1, S2, S3, Situation, situation, violations
+from obda_bm.analysis.timeline import (
+    B1,
+    B2,
+    S0,
+    S1,
+    S2,
+    S3,
+    Situation,
+    Windows,
+    situation,
+    violations,
+)
 from obda_bm.ir.explanation import BranchExplanation, ColumnExplanation, ConditionExplanation
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.terms import ColumnRef
@@ -18,7 +28,7 @@ from obda_bm.ir.terms import ColumnRef
 
 def describe(query: SpjUnion) -> tuple[BranchExplanation, ...]:
     """Every branch that was decided, and those that are never satisfied."""
-    never = [b for b in query.branches if close_query(b) is None]
+    never = [b for b in query.branches if not is_satisfiable(b)]
     parts = [part for branch in prepare(query) for part in branch.parts]
     return (
         *(BranchExplanation(str(b), satisfiable=False) for b in never),
@@ -27,7 +37,7 @@ def describe(query: SpjUnion) -> tuple[BranchExplanation, ...]:
 
 
 def _branch(timeline: Timeline, semantics: Semantics) -> BranchExplanation:
-    case = situation(timeline, kept_raw(timeline, Windows.USE))
+    case = situation(timeline, Windows.USE)
     return BranchExplanation(
         str(timeline.closure.query),
         True,
@@ -45,9 +55,9 @@ def _order(timeline: Timeline) -> tuple[str, ...]:
     before = [(x, y) for x, y in pairs if timeline.precedes(x, y)]
     covering = [(x, y) for x, y in before if not _between(timeline, x, y)]
     windows = [
-        f"{x} expires after {duration(timeline.closure, x.aliases[0], age)}"
-        for x in timeline.streams
-        if (age := timeline.expiry(x))
+        f"{y} within {duration(timeline.closure, x.aliases[0], age)} of {x}"
+        for x, y in pairs
+        if (age := timeline.window(x, y))
     ]
     return (*(f"{x} before {y}" for x, y in covering), *windows)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
@@ -32,7 +32,7 @@ EXHAUSTIVE = 10
 SAMPLE = 512
 
 Row = tuple[Value | None, ...]
-Bindings = dict[str, Tuple]
+Bindings = Mapping[ColumnRef, Value | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,12 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Match:
+    """`count` ways to get `row` from these candidates and this continuation."""
+
     row: Row
     candidates: int
     continuation: int | None
+    count: int = 1
 
 
 def execute(query: SpjUnion, witness: Witness) -> Evidence | None:
@@ -71,7 +74,10 @@ def answer(
 ) -> frozenset[tuple[Row, int]]:
     """The new results, with their counts, when `continuation` follows the `subset`."""
     possible = [m for m in found if m.candidates & ~subset == 0]
-    new = Counter(m.row for m in possible if m.continuation == continuation)
+    new: Counter[Row] = Counter()
+    for m in possible:
+        if m.continuation == continuation:
+            new[m.row] += m.count
     if semantics is Semantics.BAG:
         return frozenset(new.items())
     old = {m.row for m in possible if m.continuation is None}
@@ -79,41 +85,64 @@ def answer(
 
 
 def matches(query: SpjQuery, tuples: Sequence[Tagged]) -> Iterator[Match]:
-    """Every way to satisfy the query, with one tuple for each of its occurrences."""
-    filters = {
-        o.alias: [p for p in query.predicates if _about(p, {o.alias})] for o in query.occurrences
-    }
-    choices = {
-        o.alias: [
-            t
-            for t in tuples
-            if t.tuple.relation.name == o.relation.name
-            and all(holds(p, {o.alias: t.tuple}) for p in filters[o.alias])
-        ]
-        for o in query.occurrences
-    }
-    if all(holds(p, {}) for p in query.predicates if not columns_of(p)):
-        yield from _extend(query, choices, {}, Match((), 0, None))
+    """Every way to satisfy the query, with one tuple for each of its occurrences.
 
-
-def _extend(
-    query: SpjQuery, choices: dict[str, list[Tagged]], bound: Bindings, used: Match
-) -> Iterator[Match]:
-    if len(bound) == len(query.occurrences):
-        yield replace(used, row=tuple(value_of(o.term, bound) for o in query.projection))
+    Occurrence by occurrence; what no later condition needs is forgotten, and equal partial
+    matches are counted together, so that a cross product is counted and not listed.
+    """
+    if not all(holds(p, {}) for p in query.predicates if not columns_of(p)):
         return
-    alias = query.occurrences[len(bound)].alias
-    known = {*bound, alias}
-    joins = [p for p in query.predicates if _about(p, known) and not _about(p, set(bound))]
-    for choice in choices[alias]:
+    partial: Counter[Partial] = Counter({Partial(): 1})
+    for i, occurrence in enumerate(query.occurrences):
+        known = {o.alias for o in query.occurrences[: i + 1]}
+        now = [p for p in query.predicates if _about(p, known, occurrence.alias)]
+        needed = _needed(query, known)
+        choices = [t for t in tuples if t.tuple.relation.name == occurrence.relation.name]
+        grown: Counter[Partial] = Counter()
+        for one, count in partial.items():
+            for choice in choices:
+                joined = one.extended(occurrence.alias, choice)
+                if joined is not None and all(holds(p, joined.bound) for p in now):
+                    grown[joined.restricted(needed)] += count
+        partial = grown
+    for one, count in partial.items():
+        row = tuple(value_of(o.term, one.bound) for o in query.projection)
+        yield Match(row, one.candidates, one.continuation, count)
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The values of a partial match that are still needed, and where its tuples come from."""
+
+    values: tuple[tuple[ColumnRef, Value | None], ...] = ()
+    candidates: int = 0
+    continuation: int | None = None
+
+    @property
+    def bound(self) -> Bindings:
+        return dict(self.values)
+
+    def extended(self, alias: str, choice: Tagged) -> Partial | None:
+        """With one more tuple; None for a second continuation, as only one ever arrives."""
         other = choice.continuation
-        if None not in (other, used.continuation) and other != used.continuation:
-            continue  # only one continuation ever arrives
-        extended = {**bound, alias: choice.tuple}
-        if all(holds(p, extended) for p in joins):
-            received = used.candidates | choice.candidates
-            later = used.continuation if other is None else other
-            yield from _extend(query, choices, extended, Match((), received, later))
+        if None not in (other, self.continuation) and other != self.continuation:
+            return None
+        columns = choice.tuple.relation.columns
+        values = zip(columns, choice.tuple.values, strict=True)
+        return Partial(
+            self.values + tuple((ColumnRef(alias, c.name), v) for c, v in values),
+            self.candidates | choice.candidates,
+            self.continuation if other is None else other,
+        )
+
+    def restricted(self, needed: set[ColumnRef]) -> Partial:
+        return replace(self, values=tuple(pair for pair in self.values if pair[0] in needed))
+
+
+def _needed(query: SpjQuery, known: set[str]) -> set[ColumnRef]:
+    """The columns that the projection, or a condition about occurrences not yet known, needs."""
+    later = [p for p in query.predicates if not {c.occurrence for c in columns_of(p)} <= known]
+    return {*query.projected, *(c for p in later for c in columns_of(p))}
 
 
 def holds(predicate: Predicate, bound: Bindings) -> bool:
@@ -131,8 +160,8 @@ def holds(predicate: Predicate, bound: Bindings) -> bool:
 
 def value_of(term: Term, bound: Bindings) -> Value | None:
     match term:
-        case ColumnRef(alias, column):
-            return bound[alias][column]
+        case ColumnRef():
+            return bound[term]
         case Constant(value):
             return value
 
@@ -156,9 +185,10 @@ def _compare(left: Value, op: Op, right: Value, offset: int) -> bool:
             return left > right
 
 
-def _about(predicate: Predicate, aliases: set[str]) -> bool:
+def _about(predicate: Predicate, known: set[str], newest: str) -> bool:
+    """Whether `predicate` can be decided now, and not before."""
     mentioned = {c.occurrence for c in columns_of(predicate)}
-    return bool(mentioned) and mentioned <= aliases
+    return newest in mentioned and mentioned <= known
 
 
 def _tagged(witness: Witness) -> list[Tagged]:
@@ -205,7 +235,8 @@ def _satisfies_checks(item: Tuple) -> bool:
         for c, value in zip(relation.columns, item.values, strict=True)
     )
     in_time = relation.end is None or (item.time is not None and item.time <= relation.end)
-    return complete and in_time and all(holds(check, {"": item}) for check in relation.checks)
+    row = {ColumnRef("", c.name): item[c.name] for c in relation.columns}
+    return complete and in_time and all(holds(check, row) for check in relation.checks)
 
 
 def _keys_hold(tuples: Sequence[Tuple]) -> bool:

@@ -46,11 +46,14 @@ def joins(timeline: Timeline) -> Iterator[Join]:
             if closure.constant(a) is None:
                 yield Join(a, Op.EQ, b)
             continue
-        if (a, b) in closure.disequal or (b, a) in closure.disequal:
+        differ = (a, b) in closure.disequal or (b, a) in closure.disequal
+        ordered = [(x, y) for x, y in permutations((a, b)) if closure.values.at_most(x, y)]
+        if differ and not ordered:
             yield Join(a, Op.NE, b)
-        for low, high in permutations((a, b)):
-            if closure.values.at_most(low, high) and not redundant(closure.values, low, high):
-                yield Join(low, Op.LT if closure.values.less(low, high) else Op.LE, high)
+        for low, high in ordered:
+            if not redundant(closure.values, low, high):
+                strict = differ or closure.values.less(low, high)
+                yield Join(low, Op.LT if strict else Op.LE, high)
 
 
 def redundant(values: DifferenceBounds[ColumnRef], low: ColumnRef, high: ColumnRef) -> bool:

@@ -28,7 +28,13 @@ def prepare(query: SpjUnion) -> tuple[Branch, ...]:
     if query.semantics is Semantics.SET and len(branches) > 1:
         kept = drop_contained([branch.query for branch in branches])
         branches = [branch for branch in branches if branch.query in kept]
-    return tuple(Branch(whole, _parts(whole, query.semantics)) for whole in branches)
+    prepared = [Branch(whole, _parts(whole, query.semantics)) for whole in branches]
+    return tuple(branch for branch in prepared if branch.parts)
+
+
+def is_satisfiable(branch: SpjQuery) -> bool:
+    """Whether some input has an answer; `<>` and keys are taken into account."""
+    return any(_satisfiable(split_disequalities(merge_by_key(branch))))
 
 
 def _parts(whole: Closure, semantics: Semantics) -> tuple[Closure, ...]:

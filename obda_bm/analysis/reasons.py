@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from obda_bm.analysis.closure import contradiction
+from dataclasses import replace
+
 from obda_bm.analysis.joins import Join
+from obda_bm.analysis.prepare import is_satisfiable
 from obda_bm.analysis.streams import Timeline, names
 from obda_bm.analysis.timeline import B1, B2, S0, S1, S2, S3, SOURCE
 from obda_bm.analysis.violation import Violation
 from obda_bm.diagnostics import Span, cover
-from obda_bm.ir.spj import Semantics, SpjQuery
-from obda_bm.ir.terms import ColumnRef, Op, columns_of
+from obda_bm.ir.catalog import Extent
+from obda_bm.ir.spj import Occurrence, Semantics, SpjQuery
+from obda_bm.ir.terms import ColumnRef, Op, Predicate, columns_of
 from obda_bm.ir.verdict import PaperAnswer, Papers, Reason
 
 
@@ -30,15 +33,37 @@ def reasons_for_bounded(semantics: Semantics) -> tuple[Reason, ...]:
 
 
 def unsatisfiable(query: SpjQuery) -> Reason:
-    core = contradiction(query)
-    listed = ", ".join(map(str, core)) or "the constraints of the catalog"
-    return Reason(
-        "satisfiability",
-        "[A] section 3",
-        f"the answer is always empty: {listed} cannot hold together",
-        tuple(dict.fromkeys(c for p in core for c in columns_of(p))),
-        cover(p.span for p in core),
-    )
+    core = _contradiction(query)
+    listed = ", ".join(map(str, core))
+    free = replace(query, occurrences=tuple(map(_unconstrained, query.occurrences)))
+    if not core:
+        why = "the constraints of the catalog contradict each other"
+    elif is_satisfiable(replace(free, predicates=core)):
+        why = f"{listed} contradicts the constraints of the catalog"
+    else:
+        why = f"{listed} cannot hold" + (" together" if len(core) > 1 else "")
+    columns = tuple(dict.fromkeys(c for p in core for c in columns_of(p)))
+    message = f"the answer is always empty: {why}"
+    return Reason("satisfiability", "[A] section 3", message, columns, cover(p.span for p in core))
+
+
+def _contradiction(query: SpjQuery) -> tuple[Predicate, ...]:
+    """A smallest set of the query's predicates that cannot hold together."""
+    core = list(query.predicates)
+    for predicate in query.predicates:
+        fewer = [p for p in core if p is not predicate]
+        if not is_satisfiable(replace(query, predicates=tuple(fewer))):
+            core = fewer
+    return tuple(core)
+
+
+def _unconstrained(occurrence: Occurrence) -> Occurrence:
+    """The occurrence without what the catalog says about its tuples."""
+    relation = occurrence.relation
+    extent = Extent.INFINITE if relation.extent is Extent.FINITE else relation.extent
+    columns = tuple(replace(c, type=replace(c.type, values=None)) for c in relation.columns)
+    free = replace(relation, checks=(), keys=(), end=None, extent=extent, columns=columns)
+    return replace(occurrence, relation=free)
 
 
 def disagreements(papers: Papers, *, bounded: bool) -> tuple[Reason, ...]:
@@ -78,6 +103,7 @@ def _message(timeline: Timeline, violation: Violation) -> str:
     stream = timeline.stream_of(column)
     assert stream is not None
     later = names(y for y in timeline.streams if timeline.can_precede(stream, y))
+    written = [_written(timeline, join) for join in violation.joins]
     match violation.condition.name, violation.joins:
         case "B1", _:
             return (
@@ -91,42 +117,49 @@ def _message(timeline: Timeline, violation: Violation) -> str:
             )
         case "B2" | "S1", (join,) if not join.is_inequality:
             return (
-                f"{join} joins columns that are not bounded, and {_owner(timeline, join)} can "
-                f"arrive after {stream}: every value of {column} has to be kept"
+                f"{written[0]} joins columns that are not bounded, and {_owner(timeline, join)} "
+                f"can arrive after {stream}: every value of {column} has to be kept"
             )
         case _, (join,):
             return (
-                f"counting the matches of {_written(join)} needs every value of {column}, "
+                f"counting the matches of {written[0]} needs every value of {column}, "
                 f"for {_owner(timeline, join)} can arrive after {stream}"
             )
-        case "S2", (one, two):
+        case "S2", _:
             return (
-                f"{stream} has to be remembered for {_written(one)} and for {_written(two)}: "
+                f"{stream} has to be remembered for {written[0]} and for {written[1]}: "
                 f"no single tuple is best for both"
             )
-        case _, (one, two):
+        case _:
             return (
-                f"{_written(one)} and {_written(two)} test streams that are tied in time: "
+                f"{written[0]} and {written[1]} test streams that are tied in time: "
                 f"no single pair of tuples is best for both"
             )
-    raise AssertionError(violation)
 
 
 def _owner(timeline: Timeline, join: Join) -> str:
     return str(timeline.stream_of(join.right))
 
 
-def _written(join: Join) -> str:
-    return str(join if join.op in (Op.LT, Op.LE, Op.NE) else join.mirrored)
+def _written(timeline: Timeline, join: Join) -> str:
+    """The join in the user's words, if they wrote it; else as P+ implies it."""
+    predicate = _stated(timeline.closure.query, join)
+    if predicate is not None and predicate.span is not None:
+        return " ".join(predicate.span.text.split())
+    return str(join if join.op in (Op.LT, Op.LE, Op.EQ, Op.NE) else join.mirrored)
+
+
+def _stated(query: SpjQuery, join: Join) -> Predicate | None:
+    wanted = {join.left, join.right}
+    return next((p for p in query.predicates if set(columns_of(p)) == wanted), None)
 
 
 def _span(query: SpjQuery, violation: Violation) -> Span | None:
     """The predicate that fails, or else the projected column."""
     for join in violation.joins:
-        wanted = {join.left, join.right}
-        for predicate in query.predicates:
-            if set(columns_of(predicate)) == wanted and predicate.span is not None:
-                return predicate.span
+        predicate = _stated(query, join)
+        if predicate is not None and predicate.span is not None:
+            return predicate.span
     for output in query.projection:
         if output.term == violation.columns[0]:
             return output.span

@@ -80,7 +80,7 @@ def same_test(cell: Closure, one: Reference, two: Reference) -> bool:
 
 def side(reference: Reference) -> str:
     return {Op.LT: "min", Op.LE: "min", Op.GT: "max", Op.GE: "max"}.get(
-        reference.join.op, "two distinct"
+        reference.join.op, "different values"
     )
 
 

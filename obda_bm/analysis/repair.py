@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, islice, permutations
+from itertools import combinations, count, islice, permutations
 
 from obda_bm.analysis.assess import Finding, decide
 from obda_bm.analysis.closure import Closure
@@ -16,7 +16,15 @@ from obda_bm.analysis.violation import Violation
 from obda_bm.ir.catalog import Catalog, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import DAY, INTEGER, Family, Order, SqlType, instant
-from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Op, Predicate
+from obda_bm.ir.terms import (
+    ColumnRef,
+    Comparison,
+    Constant,
+    Op,
+    Predicate,
+    columns_of,
+    rename,
+)
 from obda_bm.ir.verdict import Repair
 
 SHOWN = 5
@@ -114,9 +122,12 @@ def _concerned(closure: Closure, violation: Violation) -> list[ColumnRef]:
 
 
 def _other_semantics(query: SpjUnion) -> Edit:
+    several = len(query.branches) > 1
     if query.semantics is Semantics.BAG:
-        return Edit("add DISTINCT", 2, semantics=Semantics.SET)
-    return Edit("drop DISTINCT", 2, semantics=Semantics.BAG)
+        text = "write UNION instead of UNION ALL" if several else "add DISTINCT"
+        return Edit(text, 2, semantics=Semantics.SET)
+    text = "write UNION ALL instead of UNION" if several else "drop DISTINCT"
+    return Edit(text, 2, semantics=Semantics.BAG)
 
 
 def _bound_column(closure: Closure, column: ColumnRef, branch: int) -> Iterator[Edit]:
@@ -184,7 +195,7 @@ def _order_streams(timeline: Timeline, x: Stream, y: Stream, branch: int) -> Ite
     earlier = Comparison(before, Op.LT, after)
     if timeline.can_precede(y, x):
         yield Edit(f"order the streams in time: {earlier}", 4, branch, (earlier,))
-    if timeline.expiry(x) is not None:
+    if timeline.window(x, y) is not None:
         return
     instants = query.column(before).type.family is Family.INSTANT
     ticks = 3_600_000_000 if instants else 60
@@ -210,14 +221,30 @@ def _apply(query: SpjUnion, edits: Sequence[Edit]) -> SpjUnion:
     for edit in edits:
         semantics = edit.semantics or semantics
         branch = branches[edit.branch]
-        aliases = {o.alias for o in branch.occurrences}
-        added = tuple(o for o in edit.occurrences if o.alias not in aliases)
+        fresh = {o.alias: _fresh(branch, o.alias) for o in edit.occurrences}
         branches[edit.branch] = replace(
             branch,
-            predicates=branch.predicates + edit.predicates,
-            occurrences=branch.occurrences + added,
+            predicates=branch.predicates + tuple(_realiased(p, fresh) for p in edit.predicates),
+            occurrences=branch.occurrences
+            + tuple(replace(o, alias=fresh[o.alias]) for o in edit.occurrences),
         )
     return SpjUnion(tuple(_without(b, dropped) for b in branches), semantics)
+
+
+def _fresh(branch: SpjQuery, alias: str) -> str:
+    taken = {o.alias.lower() for o in branch.occurrences}
+    names = (f"{alias}_{i}" if i > 1 else alias for i in count(1))
+    return next(name for name in names if name.lower() not in taken)
+
+
+def _realiased(predicate: Predicate, fresh: Mapping[str, str]) -> Predicate:
+    return rename(
+        predicate,
+        {
+            c: ColumnRef(fresh.get(c.occurrence, c.occurrence), c.column)
+            for c in columns_of(predicate)
+        },
+    )
 
 
 def _without(branch: SpjQuery, dropped: set[int]) -> SpjQuery:

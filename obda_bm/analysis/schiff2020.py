@@ -16,7 +16,7 @@ from obda_bm.analysis.arasu2002 import c1 as every_projected_bounded
 from obda_bm.analysis.arasu2002 import c2 as every_equality_bounded
 from obda_bm.analysis.arasu2002 import clashing_references
 from obda_bm.analysis.cells import CellSpace, all_regions, cell_space
-from obda_bm.analysis.closure import Closure, close_query
+from obda_bm.analysis.closure import Closure, close_query, predicates_of
 from obda_bm.analysis.joins import Join
 from obda_bm.analysis.references import references
 from obda_bm.analysis.split_disequalities import split_disequalities
@@ -24,7 +24,7 @@ from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
 from obda_bm.ir.catalog import Extent
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import Order
-from obda_bm.ir.terms import ColumnRef, Comparison, Op, Predicate
+from obda_bm.ir.terms import ColumnRef, Comparison, Op, Predicate, columns_of
 from obda_bm.ir.verdict import PaperAnswer
 
 THEOREM = {Semantics.BAG: "[S] Theorem 1", Semantics.SET: "[S] Theorem 2"}
@@ -50,8 +50,8 @@ def _outside(query: SpjQuery) -> str | None:
         return "[S] permits no stream twice"
     if any(isinstance(p, Comparison) and p.offset for p in query.predicates):
         return "[S] has no intervals"
-    mentioned = (c for o in query.occurrences for c in o.relation.columns)
-    if any(c.type.order is Order.DENSE for c in mentioned):
+    mentioned = {*query.projected, *(c for p in predicates_of(query) for c in columns_of(p))}
+    if any(query.column(c).type.order is Order.DENSE for c in mentioned):
         return "[S] has discrete domains only"
     return None
 

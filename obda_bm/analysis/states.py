@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from math import prod
+from math import comb, prod
 
 from obda_bm.analysis.cells import CellSpace, cell_space
 from obda_bm.analysis.closure import Closure
 from obda_bm.analysis.joins import Join, joins
+from obda_bm.analysis.keys import emitted_keys, piece_keys, raw_keys
 from obda_bm.analysis.references import Reference, references, side
 from obda_bm.analysis.streams import Stream, Timeline
+from obda_bm.analysis.timeline import Windows, enumerable
 from obda_bm.ir.spj import Occurrence, Semantics
 from obda_bm.ir.sqltypes import Family, Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
@@ -31,7 +33,7 @@ class Layout:
 
     space: CellSpace
     semantics: Semantics
-    raw: frozenset[Stream]
+    raw: frozenset[Stream]  # kept as they are: few by key, or for as long as a window says
     joins: tuple[Join, ...]
     references: tuple[Reference, ...]
 
@@ -43,10 +45,18 @@ class Layout:
     def closure(self) -> Closure:
         return self.space.timeline.closure
 
+    def owner(self, column: ColumnRef) -> Stream:
+        stream = self.timeline.stream_of(column)
+        assert stream is not None
+        return stream
 
-def bound(timeline: Timeline, semantics: Semantics, raw: frozenset[Stream]) -> Bound:
+
+def bound(timeline: Timeline, semantics: Semantics, windows: Windows) -> Bound:
     """All states of one satisfiable branch."""
     space = cell_space(timeline)
+    raw = expiring_streams(timeline, windows) | {
+        s for s in timeline.streams if enumerable(timeline, s) and _is_stored(timeline, s)
+    }
     layout = Layout(space, semantics, raw, tuple(joins(timeline)), tuple(references(space)))
     return Bound(
         (
@@ -58,15 +68,20 @@ def bound(timeline: Timeline, semantics: Semantics, raw: frozenset[Stream]) -> B
     )
 
 
+def expiring_streams(timeline: Timeline, windows: Windows) -> frozenset[Stream]:
+    """Streams whose tuples wait for another only as long as a window says."""
+    if windows is Windows.IGNORE:
+        return frozenset()
+    return frozenset(
+        x
+        for x, y in permutations(timeline.streams, 2)
+        if timeline.can_precede(x, y) and timeline.window(x, y) is not None
+    )
+
+
 def pieces(layout: Layout) -> list[Piece]:
     """The connected closed sets over which partial matches wait, smaller ones first."""
-    streams = layout.timeline.streams
-    subsets = (
-        frozenset(chosen)
-        for size in range(1, len(streams))
-        for chosen in combinations(streams, size)
-    )
-    return [p for p in subsets if layout.timeline.down(*p) == p and _connected(layout, p)]
+    return [p for p in layout.timeline.closed_sets() if _connected(layout, p)]
 
 
 def _connected(layout: Layout, piece: Piece) -> bool:
@@ -80,70 +95,96 @@ def _connected(layout: Layout, piece: Piece) -> bool:
 
 def _tied(layout: Layout, x: Stream, y: Stream) -> bool:
     return layout.timeline.related(x, y) or any(
-        {_owner(layout, r.stored), _owner(layout, r.future)} == {x, y} for r in layout.references
+        {layout.owner(r.stored), layout.owner(r.future)} == {x, y} for r in layout.references
     )
 
 
 def _piece_state(layout: Layout, piece: Piece) -> Iterator[State]:
-    if piece <= layout.raw:
+    raw = _raw_in(layout, piece)
+    if piece <= raw:
         return  # its tuples are kept as they are
-    copies = "·".join(_copies(layout, s, s.aliases[0]) for s in sorted(piece & layout.raw))
+    windows = (_copies(layout, s, s.aliases[0]) for s in sorted(raw))
+    copies = "·".join(window for window in windows if window)
     waiting = [j for j in _oriented(layout) if _crosses(layout, j, piece)]
-    carried = _carried(layout, piece, waiting)
+    carried = [c for c in layout.closure.query.projected if _in(layout, c, piece)]
+    carried += [j.left for j in waiting if not _by_value(layout, j)]
     names = tuple(alias for stream in sorted(piece) for alias in stream.aliases)
     if layout.semantics is Semantics.BAG:
-        keys = carried + [j.left for j in waiting if j.is_inequality]
-        yield State(names, _keys(layout, keys), "count", copies=copies)
+        carried += [j.left for j in waiting if j.is_inequality]
+        yield State(names, _keys(layout, piece, carried), "count", copies=copies)
         return
-    extremes = [j for j in waiting if _by_extreme(layout, j)]
-    extremes = [j for j in extremes if not _among(layout, j.left, carried)]
-    carried, value, each = _extreme_values(layout, piece, carried, extremes)
-    yield State(names, _keys(layout, carried), value, each, copies)
+    best = [j for j in waiting if _by_value(layout, j) and not _among(layout, j.left, carried)]
+    carried, value, each = _best_values(layout, piece, carried, best)
+    yield State(names, _keys(layout, piece, carried), value, each, copies)
 
 
-def _by_extreme(layout: Layout, join: Join) -> bool:
-    """Whether a few values of the stored column decide `join`: an extreme one, or two for `<>`."""
+def _raw_in(layout: Layout, piece: Piece) -> Piece:
+    """The streams of `piece` that are kept as they are while it waits for what is outside."""
+    outside = [y for y in layout.timeline.streams if y not in piece]
+    return frozenset(
+        x
+        for x in piece & layout.raw
+        if enumerable(layout.timeline, x)
+        or any(layout.timeline.window(x, y) is not None for y in outside)
+    )
+
+
+def _by_value(layout: Layout, join: Join) -> bool:
+    """Whether a few values of the stored column decide `join`: the best one, or some for `<>`."""
     if layout.semantics is Semantics.BAG:
         return join.is_inequality
     return join.op is not Op.EQ and (join.is_inequality or not layout.closure.bounded(join.left))
 
 
-def _extreme_values(
-    layout: Layout, piece: Piece, carried: list[ColumnRef], extremes: list[Join]
+def _best_values(
+    layout: Layout, piece: Piece, carried: list[ColumnRef], best: list[Join]
 ) -> tuple[list[ColumnRef], str, int]:
     """Key columns, value and its units; an inequality needs the best value, if one serves all."""
-    kept = _values_for(layout, extremes)
+    kept = _values_for(layout, best)
     if kept is None:  # code the bounded parts as keys; what is left is alive in some cell
         alive = {r.join for r in layout.references}
-        dead = [j.left for j in extremes if j not in alive]
-        extremes = [j for j in extremes if j in alive]
-        carried = carried + dead
-        kept = _values_for(layout, extremes) or _per_cell(layout, extremes)
-    if kept > 1 or len({_owner(layout, j.left) for j in extremes}) > 1:
+        carried = carried + [j.left for j in best if j not in alive]
+        best = [j for j in best if j in alive]
+        kept = _values_for(layout, best) or _per_cell(layout, best)
+    if kept > 1 or len({layout.owner(j.left) for j in best}) > 1:
         carried = carried + _joined_inside(layout, piece)
-    text = ", ".join(dict.fromkeys(f"{side(Reference(j, ()))} of {j.left}" for j in extremes))
+    text = ", ".join(dict.fromkeys(f"{side(Reference(j, ()))} of {j.left}" for j in best))
     return carried, text or "present", kept
 
 
-def _values_for(layout: Layout, extremes: list[Join]) -> int | None:
-    """How many extreme values serve all of `extremes`, or None where cells have to tell."""
-    closure = layout.closure
+def _values_for(layout: Layout, best: list[Join]) -> int | None:
+    """How many values serve all of `best`, or None where cells have to tell."""
+    if any(j.op is Op.NE for j in best):
+        return _representatives(layout.closure, best) if _one_side(best) else None
+    if not best or (_one_class(layout.closure, [j.right for j in best]) and _one_side(best)):
+        return 1
     groups: dict[Stream, list[Join]] = {}
-    for join in extremes:
-        groups.setdefault(_owner(layout, join.left), []).append(join)
-    if not extremes or (_one_class(closure, [j.right for j in extremes]) and _one_side(extremes)):
-        return 2 if any(j.op is Op.NE for j in extremes) else 1
-    for group in groups.values():
-        by_column = _one_class(closure, [j.left for j in group])
-        by_test = _one_class(closure, [j.right for j in group])
-        if not (_one_side(group) and (by_column or by_test)):
-            return None
-    return sum(2 if group[0].op is Op.NE else 1 for group in groups.values())
+    for join in best:
+        groups.setdefault(layout.owner(join.left), []).append(join)
+    if all(_one_value(layout.closure, group) for group in groups.values()):
+        return len(groups)
+    return None
 
 
-def _per_cell(layout: Layout, extremes: list[Join]) -> int:
+def _representatives(closure: Closure, differing: list[Join]) -> int:
+    """Tuples of p texts, one of which avoids any q future texts: C(p + q, p) suffice.
+
+    Bollobás' theorem on set pairs; for one column and one test that is two distinct values.
+    """
+    stored = len({closure.class_of(j.left) for j in differing})
+    future = len({closure.class_of(j.right) for j in differing})
+    return comb(stored + future, stored) * stored
+
+
+def _one_value(closure: Closure, group: list[Join]) -> bool:
+    same_column = _one_class(closure, [j.left for j in group])
+    same_test = _one_class(closure, [j.right for j in group])
+    return _one_side(group) and (same_column or same_test)
+
+
+def _per_cell(layout: Layout, best: list[Join]) -> int:
     """One value per cell of the columns concerned, and per value of those bounded in it."""
-    columns = list(dict.fromkeys(j.left for j in extremes))
+    columns = list(dict.fromkeys(j.left for j in best))
     choices = {c: layout.space.regions(c) for c in columns}
     return sum(
         prod(_values_in(cell, c) for c in columns if cell.bounded(c))
@@ -153,7 +194,8 @@ def _per_cell(layout: Layout, extremes: list[Join]) -> int:
 
 def _values_in(cell: Closure, column: ColumnRef) -> int:
     lower, upper = cell.values.lower(column), cell.values.upper(column)
-    if lower is None or upper is None or not _is_discrete(cell, column):
+    discrete = cell.query.column(column).type.order is Order.DISCRETE
+    if lower is None or upper is None or not discrete:
         return 1
     return (upper - lower) // cell.grain(column) + 1
 
@@ -166,123 +208,39 @@ def _one_side(group: list[Join]) -> bool:
     return len({side(Reference(j, ())) for j in group}) <= 1
 
 
-def _carried(layout: Layout, piece: Piece, waiting: list[Join]) -> list[ColumnRef]:
-    """Columns of `piece` that the projection, equality joins or static relations still need."""
-    projected = [c for c in layout.closure.query.projected if _owner_in(layout, c, piece)]
-    equalities = [j.left for j in waiting if not _by_extreme(layout, j)]
-    return projected + equalities + _for_static(layout, piece)
-
-
-def _for_static(layout: Layout, piece: Piece) -> list[ColumnRef]:
-    """Columns joined with a static relation that the rest of the query looks at, too."""
-    query = layout.closure.query
-    comparisons = [p for p in query.predicates if isinstance(p, Comparison)]
-    pairs = [columns_of(p) for p in comparisons]
-    links = [(a, b) for pair in pairs if len(pair) == 2 for a, b in (pair, pair[::-1])]
-    outside = {b.occurrence for a, b in links if not _owner_in(layout, a, piece)}
-    outside |= {c.occurrence for c in query.projected}
-    return [
-        a
-        for a, b in links
-        if _owner_in(layout, a, piece)
-        and not query.is_time(a)
-        and not layout.closure.infinite(b.occurrence)
-        and b.occurrence in outside
-    ]
-
-
 def _joined_inside(layout: Layout, piece: Piece) -> list[ColumnRef]:
     return [
         j.left
         for j in _oriented(layout)
-        if _owner(layout, j.left) in piece
-        and _owner(layout, j.right) in piece
-        and layout.closure.bounded(j.left)
+        if {layout.owner(j.left), layout.owner(j.right)} <= piece and layout.closure.bounded(j.left)
     ]
 
 
-def _keys(layout: Layout, columns: list[ColumnRef]) -> tuple[KeyColumn, ...]:
-    keys: list[KeyColumn] = []
-    for column in columns:
-        constant = layout.closure.constant(column) is not None
-        if constant or any(layout.closure.equals(column, k.column) for k in keys):
-            continue
-        if _owner(layout, column) not in layout.raw:
-            keys.append(key_column(layout.space, column))
-    return tuple(keys)
-
-
-def key_column(space: CellSpace, column: ColumnRef) -> KeyColumn:
-    """How many values `column` takes in a key: its own, or its place among the constants."""
-    closure = space.timeline.closure
-    if column in closure.allowed:
-        return KeyColumn(column, len(closure.allowed[column]), "listed values")
-    lower, upper = closure.values.lower(column), closure.values.upper(column)
-    if lower is not None and upper is not None and _is_discrete(closure, column):
-        return _range(closure, column, lower, upper)
-    static = _static_equal(closure, column)
-    if static is not None:
-        return static
-    marks = space.landmarks[column]
-    if marks.symbolic or not marks.constants:
-        return KeyColumn(column, None, f"range({', '.join(map(str, marks.symbolic))})")
-    return _clamped(closure, column, marks.constants)
-
-
-def _range(closure: Closure, column: ColumnRef, lower: int, upper: int) -> KeyColumn:
-    type_ = closure.query.column(column).type
-    count = (upper - lower) // closure.grain(column) + 1
-    ends = [type_.literal(closure.scale.value(n)) for n in (lower, upper)]
-    return KeyColumn(column, count, "..".join(ends))
-
-
-def _clamped(closure: Closure, column: ColumnRef, constants: tuple[int, ...]) -> KeyColumn:
-    """A two-sided clamp: everything below the constants is one value, everything above another."""
-    type_ = closure.query.column(column).type
-    lower, upper = closure.values.lower(column), closure.values.upper(column)
-    bottom = constants[0] if lower is None else max(lower, constants[0])
-    top = constants[-1] if upper is None else min(upper, constants[-1])
-    ends = [type_.literal(closure.scale.value(n)) for n in (bottom, top)]
-    if type_.order is Order.DENSE:
-        return KeyColumn(column, 2 * len(constants) + 1, f"regions of {'..'.join(ends)}")
-    inside = max(0, (top - bottom) // closure.grain(column) + 1)
-    beyond = (lower is None or lower < bottom) + (upper is None or upper > top)
-    return KeyColumn(column, inside + beyond, f"{'..'.join(ends)} clamped")
-
-
-def _static_equal(closure: Closure, column: ColumnRef) -> KeyColumn | None:
-    for other in sorted(closure.class_of(column)):
-        if not closure.infinite(other.occurrence):
-            relation = closure.query.occurrence(other.occurrence).relation
-            return KeyColumn(column, relation.rows, f"rows({relation.name})")
-    return None
+def _keys(layout: Layout, piece: Piece, columns: list[ColumnRef]) -> tuple[KeyColumn, ...]:
+    aliases = {alias for stream in piece for alias in stream.aliases}
+    raw = _raw_in(layout, piece)
+    own = [c for c in columns if layout.owner(c) not in raw]
+    return piece_keys(layout.space, layout.joins, aliases, own)
 
 
 def _emitted(layout: Layout) -> Iterator[State]:
     """What was emitted, unless the states before a marker already tell (no order in time)."""
     streams = layout.timeline.streams
-    tied = any(layout.timeline.related(x, y) for x, y in combinations(streams, 2))
-    if layout.semantics is Semantics.BAG or not (tied or len(streams) == 1):
-        return
-    keys: list[KeyColumn] = []
-    for column in dict.fromkeys(layout.closure.query.projected):
-        if layout.closure.constant(column) is None:
-            keys.append(_emitted_column(layout, column))
-    yield State(("emitted",), tuple(keys), "present")
-
-
-def _emitted_column(layout: Layout, column: ColumnRef) -> KeyColumn:
-    if layout.timeline.stream_of(column) is None:
-        relation = layout.closure.query.occurrence(column.occurrence).relation
-        return KeyColumn(column, relation.rows, f"rows({relation.name})")
-    return key_column(layout.space, column)
+    timed = any(layout.timeline.related(x, y) for x, y in combinations(streams, 2)) or any(
+        len({layout.timeline.stream_of(c) for c in columns_of(p)}) > 1
+        and any(map(layout.closure.query.is_time, columns_of(p)))
+        for p in layout.closure.query.predicates
+    )
+    if layout.semantics is Semantics.SET and (timed or len(streams) == 1):
+        yield State(("emitted",), emitted_keys(layout.space, layout.joins), "present")
 
 
 def _raw_streams(layout: Layout) -> Iterator[State]:
     for stream in sorted(layout.raw):
         for alias in stream.aliases:
             copies = _copies(layout, stream, alias)
-            yield State((alias,), (), "tuples", _width(layout, alias), copies)
+            key = () if copies else raw_keys(layout.space, layout.joins, alias)
+            yield State((alias,), key, "tuples", _width(layout, alias), copies)
     for stream, ticks in sorted(delays(layout.timeline).items()):
         if stream not in layout.raw:
             for alias in stream.aliases:
@@ -304,10 +262,18 @@ def delays(timeline: Timeline) -> dict[Stream, int]:
 
 
 def _copies(layout: Layout, stream: Stream, alias: str) -> str:
-    expiry = layout.timeline.expiry(stream)
-    if expiry is None:
-        return f"keys({alias})"
-    return f"rate({alias})·{duration(layout.closure, alias, expiry)}"
+    """How many tuples a window holds; empty where a key limits them."""
+    ages = [
+        age
+        for y in layout.timeline.streams
+        if layout.timeline.can_precede(stream, y)
+        and (age := layout.timeline.window(stream, y)) is not None
+    ]
+    return f"rate({alias})·{duration(layout.closure, alias, max(ages))}" if ages else ""
+
+
+def _is_stored(timeline: Timeline, stream: Stream) -> bool:
+    return any(timeline.can_precede(stream, other) for other in timeline.streams)
 
 
 def _finite_streams(layout: Layout) -> Iterator[State]:
@@ -321,15 +287,22 @@ def _finite_streams(layout: Layout) -> Iterator[State]:
         return  # every tuple is answered at once
     ending = [o for o in streams if not closure.infinite(o.alias)]
     for occurrence in ending:
-        alias, rows = occurrence.alias, occurrence.relation.rows
-        copies = f"rows({alias})" if rows is None else str(rows)
-        yield State((alias,), (), "tuples", _width(layout, alias), copies)
+        alias = occurrence.alias
+        yield State((alias,), (), "tuples", _width(layout, alias), _rows(layout, occurrence))
     for occurrence in streams:
         waits_for = [e.alias for e in ending if _can_wait(closure, occurrence, e)]
         if occurrence not in ending and waits_for:
             alias = occurrence.alias
             copies = f"rate({alias})·end({', '.join(waits_for)})"
             yield State((alias,), (), "tuples until then", _width(layout, alias), copies)
+
+
+def _rows(layout: Layout, ending: Occurrence) -> str:
+    if ending.relation.rows is not None:
+        return str(ending.relation.rows)
+    return (
+        f"rows({ending.alias})" if ending.relation.end is not None else f"rate({ending.alias})·end"
+    )
 
 
 def _can_wait(closure: Closure, stream: Occurrence, ending: Occurrence) -> bool:
@@ -360,22 +333,12 @@ def _oriented(layout: Layout) -> Iterator[Join]:
 
 
 def _crosses(layout: Layout, join: Join, piece: Piece) -> bool:
-    return _owner(layout, join.left) in piece and _owner(layout, join.right) not in piece
+    return layout.owner(join.left) in piece and layout.owner(join.right) not in piece
 
 
 def _among(layout: Layout, column: ColumnRef, columns: list[ColumnRef]) -> bool:
     return any(layout.closure.equals(column, c) for c in columns)
 
 
-def _owner(layout: Layout, column: ColumnRef) -> Stream:
-    stream = layout.timeline.stream_of(column)
-    assert stream is not None
-    return stream
-
-
-def _owner_in(layout: Layout, column: ColumnRef, piece: Piece) -> bool:
+def _in(layout: Layout, column: ColumnRef, piece: Piece) -> bool:
     return layout.timeline.stream_of(column) in piece
-
-
-def _is_discrete(closure: Closure, column: ColumnRef) -> bool:
-    return closure.query.column(column).type.order is Order.DISCRETE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 
 from obda_bm.analysis.closure import Closure
 from obda_bm.ir.terms import ColumnRef
@@ -57,15 +58,26 @@ class Timeline:
         times = self._time(x), self._time(y)
         return bounds(*times) is not None or bounds(*reversed(times)) is not None
 
-    def expiry(self, x: Stream) -> int | None:
-        """Ticks after which no stream can join with a tuple of `x` any more; None if never."""
-        ages = [
-            self.closure.times.bound(self._time(y), self._time(x))
-            for y in self.streams
-            if self.can_precede(x, y)
-        ]
-        known = [age for age in ages if age is not None]
-        return max(known, default=0) if len(known) == len(ages) else None
+    def window(self, x: Stream, y: Stream) -> int | None:
+        """Ticks after a tuple of `x` until which one of `y` must have come; None if no limit."""
+        return self.closure.times.bound(self._time(y), self._time(x))
+
+    def closed_sets(self) -> list[frozenset[Stream]]:
+        """The closed sets but the empty one and that of all streams, smaller ones first."""
+        subsets = (
+            frozenset(chosen)
+            for size in range(1, len(self.streams))
+            for chosen in combinations(self.streams, size)
+        )
+        return [subset for subset in subsets if self.down(*subset) == subset]
+
+    def expiry(self, stored: frozenset[Stream]) -> int | None:
+        """Ticks after which a partial match over `stored` can no longer be completed.
+
+        Some stream that is still missing must come within a window of one that is there.
+        """
+        limits = [self.window(x, y) for x in stored for y in self.streams if y not in stored]
+        return min((limit for limit in limits if limit is not None), default=None)
 
     def _time(self, stream: Stream) -> ColumnRef:
         time = self.closure.query.occurrence(stream.aliases[0]).time

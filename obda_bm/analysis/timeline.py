@@ -1,14 +1,17 @@
 """The timeline criterion (THEORY 7): what of an arriving tuple must be kept for later ones?
 
 B1 and B2 decide bag semantics, S0 to S3 set semantics. Each condition is one function, yielding
-what violates it. `raw` are the streams whose tuples are kept as they are, because they expire
-(windows) or because a key admits only finitely many of them: their columns count as bounded.
+what violates it. A condition is asked for every closed set of streams over which partial matches
+last; without windows the smallest closed sets decide, and the conditions are those of THEORY.
+`raw` are the streams of which a key admits only finitely many tuples: their columns count as
+bounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from itertools import combinations
 
 from obda_bm.analysis.cells import CellSpace, cell_space
@@ -28,6 +31,14 @@ from obda_bm.ir.terms import ColumnRef, Op
 
 SOURCE = "timeline criterion"
 
+
+class Windows(Enum):
+    """Whether partial matches that a window lets expire are kept as they are."""
+
+    IGNORE = "ignore"
+    USE = "use"
+
+
 B1 = Condition("B1", SOURCE, "every projected column of a stream that is not last is bounded")
 B2 = Condition("B2", SOURCE, "a column joined with a stream that can come later is bounded")
 S0 = Condition("S0", SOURCE, "every projected column is bounded: what was emitted must be known")
@@ -40,9 +51,10 @@ S3 = Condition(
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A query cut for the criterion."""
+    """A query cut for the criterion; `lasting` are the closed sets whose matches do not expire."""
 
     space: CellSpace
+    lasting: tuple[frozenset[Stream], ...]
     raw: frozenset[Stream]
     joins: tuple[Join, ...]
     references: tuple[Reference, ...]
@@ -60,6 +72,10 @@ class Situation:
         """Whether the values of `column` fit into bounded memory."""
         return self.timeline.closure.bounded(column) or self.stream(column) in self.raw
 
+    def waits(self, x: Stream, y: Stream) -> frozenset[Stream] | None:
+        """A set over which matches with `x` last and wait for `y`, or None."""
+        return next((u for u in self.lasting if x in u and y not in u), None)
+
     def towards_outside(self, stored: frozenset[Stream], stream: Stream) -> list[Reference]:
         """The references of `stream` that wait for streams outside `stored`."""
         if stream in self.raw:
@@ -71,18 +87,24 @@ class Situation:
         ]
 
 
-def situation(timeline: Timeline, raw: frozenset[Stream]) -> Situation:
+def situation(timeline: Timeline, windows: Windows) -> Situation:
     space = cell_space(timeline)
-    return Situation(space, raw, tuple(joins(timeline)), tuple(references(space)))
+    lasting = tuple(
+        stored
+        for stored in timeline.closed_sets()
+        if windows is Windows.IGNORE or timeline.expiry(stored) is None
+    )
+    raw = frozenset(s for s in timeline.streams if enumerable(timeline, s))
+    return Situation(space, lasting, raw, tuple(joins(timeline)), tuple(references(space)))
 
 
 def b1(case: Situation) -> Iterator[Violation]:
     """B1 contains C1 of [A] Theorem 4.2 and C3 of [S] Theorem 1."""
-    timeline = case.timeline
     for column in _projected(case):
         stream = case.stream(column)
-        if not case.kept(column) and any(timeline.can_precede(stream, y) for y in timeline.streams):
-            yield Violation(B1, (column,), timeline.down(stream))
+        stored = next((u for u in case.lasting if stream in u), None)
+        if stored is not None and not case.kept(column):
+            yield Violation(B1, (column,), stored)
 
 
 def b2(case: Situation) -> Iterator[Violation]:
@@ -90,17 +112,16 @@ def b2(case: Situation) -> Iterator[Violation]:
     yield from _equalities(case, B2)
     for reference in case.references:
         stream, future = case.stream(reference.stored), case.stream(reference.future)
-        if stream not in case.raw and case.timeline.can_precede(stream, future):
-            stored = case.timeline.down(stream)
-            yield Violation(B2, (reference.stored,), stored, (reference.join,), reference.cells[0])
+        stored = case.waits(stream, future)
+        if stored is not None and stream not in case.raw:
+            cell = reference.cells[0]
+            yield Violation(B2, (reference.stored,), stored, (reference.join,), cell)
 
 
 def s0(case: Situation) -> Iterator[Violation]:
     """S0 is C1 of [A] Theorem 5.2 and of [S] Theorem 2. A window does not help: results stay."""
     for column in _projected(case):
-        if not case.timeline.closure.bounded(column) and not enumerable(
-            case.timeline, case.stream(column)
-        ):
+        if not case.kept(column):
             yield Violation(S0, (column,), frozenset(case.timeline.streams))
 
 
@@ -111,21 +132,26 @@ def s1(case: Situation) -> Iterator[Violation]:
 
 def s2(case: Situation) -> Iterator[Violation]:
     """S2 is C3 of [A] Theorem 5.2, asked only about streams that can still arrive."""
-    for stream in case.timeline.streams:
-        stored = case.timeline.down(stream)
-        for one, two in combinations(case.towards_outside(stored, stream), 2):
-            yield from _clash(case, S2, stored, one, two)
+    pairs = (
+        (stored, one, two)
+        for stored in case.lasting
+        for stream in sorted(stored)
+        for one, two in combinations(case.towards_outside(stored, stream), 2)
+    )
+    yield from _clashes(case, S2, pairs)
 
 
 def s3(case: Situation) -> Iterator[Violation]:
     """S3 repairs [S] Theorem 2: references of streams tied in time clash as those of one stream."""
-    for x, y in combinations(case.timeline.streams, 2):
-        if not case.timeline.related(x, y):
-            continue
-        stored = case.timeline.down(x, y)
-        for one in case.towards_outside(stored, x):
-            for two in case.towards_outside(stored, y):
-                yield from _clash(case, S3, stored, one, two)
+    pairs = (
+        (stored, one, two)
+        for stored in case.lasting
+        for x, y in combinations(sorted(stored), 2)
+        if case.timeline.related(x, y)
+        for one in case.towards_outside(stored, x)
+        for two in case.towards_outside(stored, y)
+    )
+    yield from _clashes(case, S3, pairs)
 
 
 CONDITIONS: dict[Semantics, tuple[Callable[[Situation], Iterator[Violation]], ...]] = {
@@ -163,22 +189,25 @@ def _equalities(case: Situation, condition: Condition) -> Iterator[Violation]:
         if join.op is not Op.EQ:
             continue
         for oriented in (join, join.mirrored):
-            x, y = case.stream(oriented.left), case.stream(oriented.right)
-            if not case.kept(oriented.left) and case.timeline.can_precede(x, y):
-                yield Violation(condition, (oriented.left,), case.timeline.down(x), (oriented,))
+            stored = case.waits(case.stream(oriented.left), case.stream(oriented.right))
+            if stored is not None and not case.kept(oriented.left):
+                yield Violation(condition, (oriented.left,), stored, (oriented,))
 
 
-def _clash(
+def _clashes(
     case: Situation,
     condition: Condition,
-    stored: frozenset[Stream],
-    one: Reference,
-    two: Reference,
+    pairs: Iterable[tuple[frozenset[Stream], Reference, Reference]],
 ) -> Iterator[Violation]:
-    """One violation for a cell in which the two references need more than one value."""
+    """Pairs of references that need more than one value, in some cell; each pair once."""
     same = same_reference if condition is S2 else same_test
-    for cell in joint_cells(case.space, one, two):
-        if not same(cell, one, two):
+    seen: set[tuple[Join, Join]] = set()
+    for stored, one, two in pairs:
+        if (one.join, two.join) in seen:
+            continue
+        seen.add((one.join, two.join))
+        apart = (c for c in joint_cells(case.space, one, two) if not same(c, one, two))
+        cell = next(apart, None)
+        if cell is not None:
             columns = tuple(dict.fromkeys((one.stored, two.stored)))
             yield Violation(condition, columns, stored, (one.join, two.join), region_of(cell))
-            return

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from obda_bm.analysis.closure import Closure, Scale, differences, grain_of, predicates_of
 from obda_bm.analysis.differences import Difference, solve_differences
@@ -69,12 +68,13 @@ class Copies:
 def witnesses(timeline: Timeline, violation: Violation, n: int) -> Iterator[Witness]:
     """The streams that may show that `violation` needs unbounded memory."""
     copies = Copies(timeline, violation, n)
-    schedules = [times for gap in _gaps(copies.query) if (times := _solve_times(copies, gap))]
-    for separation in separations(copies) if schedules else ():
+    times = _solve_times(copies, _gap(timeline))
+    if times is None:
+        return
+    for separation in separations(copies):
         values = _solve_values(copies, separation)
         if values is not None:
-            for times in schedules:
-                yield _assemble(copies, {**values, **_texts(copies), **times})
+            yield _assemble(copies, {**values, **_texts(copies), **times})
 
 
 def separations(copies: Copies) -> Iterator[Differences]:
@@ -225,14 +225,17 @@ def _arrival(copies: Copies, nodes: Sequence[Copy], gap: int) -> Differences:
     return one_by_one + [Difference(a, b, -gap) for a in (*before, *shared) for b in after]
 
 
-def _gaps(query: SpjQuery) -> tuple[int, ...]:
-    """How far apart copies arrive: as close as can be, and out of each other's intervals."""
-    offsets = [abs(p.offset) for p in query.predicates if isinstance(p, Comparison)]
-    times = [o.time for o in query.occurrences if o.time is not None]
-    second = any(query.column(c).type.family is Family.INSTANT for c in times)
-    if not any(offsets):
-        return (1_000_000 if second else 1,)
-    return 1, max(offsets) + 1
+def _gap(timeline: Timeline) -> int:
+    """How far apart copies arrive: out of reach of every interval.
+
+    So a witness never fits into a window, and one of N candidates extends to any number of them.
+    """
+    times = timeline.closure.times
+    reach = [abs(bound) for row in times.rows[1:] for bound in row[1:] if bound is not None]
+    instants = any(
+        timeline.closure.query.column(c).type.family is Family.INSTANT for c in times.nodes
+    )
+    return max([1_000_000 if instants else 1, *(r + 1 for r in reach if r > 1)])
 
 
 def _first(query: SpjQuery, column: ColumnRef) -> int:
@@ -307,7 +310,8 @@ def _arbitrary(column: Column, copy: int) -> Value:
         return column.type.values[0]
     if column.type.family is Family.TEXT:
         return f"{column.name}_{copy}"
-    return int(Fraction(column.type.grain * copy)) if column.type.grain >= 1 else copy
+    # Far from the constants that other branches of a union may ask for.
+    return (1_000_000 + copy) * max(1, int(column.type.grain))
 
 
 def _copies(copies: Copies) -> range:

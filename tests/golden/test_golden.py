@@ -33,7 +33,7 @@ class Case:
 
 def read(path: Path) -> tuple[str, list[Case]]:
     """The setting block as written, and the cases."""
-    head, *blocks = re.split(r"\n(?=#[^\n]*\n(?:#[^\n]*\n)*check)", path.read_text())
+    head, *blocks = re.split(r"\n\n(?=(?:#[^\n]*\n)+check)", path.read_text())
     return head, [_case(block) for block in blocks]
 
 
@@ -99,7 +99,7 @@ def test_golden(path: Path, tmp_path: Path, request: pytest.FixtureRequest) -> N
     actual = [decide(setting, case) for case in cases]
     if request.config.getoption("--update-golden"):
         blocks = [case.text(text) for case, text in zip(cases, actual, strict=True)]
-        path.write_text("\n".join([head, *blocks]))
+        path.write_text("\n".join([head + "\n", *blocks]))
         return
     for case, text in zip(cases, actual, strict=True):
         assert text == case.expected, f"{path.name}: {case.comment}\n{case.sql}"
