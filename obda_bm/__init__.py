@@ -1,9 +1,8 @@
 """Decide whether a semantic query over streams runs in bounded memory, prove it, and run it.
 
->>> setting = load_setting("obda.toml")                            # doctest: +SKIP
->>> compiled = compile_sql("SELECT s.a FROM s WHERE s.a > 10", setting)  # doctest: +SKIP
->>> compiled.verdict.name                                          # doctest: +SKIP
-'bounded'
+setting = obda_bm.load_setting("obda.toml")
+compiled = obda_bm.compile_sql("SELECT s.a FROM s WHERE s.a > 10", setting)
+compiled.verdict        # Bounded | Unbounded | Undecided
 """
 
 from typing import TYPE_CHECKING, Any

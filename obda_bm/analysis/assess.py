@@ -131,7 +131,7 @@ def _certify(
 ) -> tuple[Finding, Witness, Evidence] | None:
     """The first finding whose witness, executed against the whole query, holds."""
     for finding in found[:TRIES]:
-        for witness in witnesses(finding.timeline, finding.violation, n):
+        for witness in witnesses(query, finding.timeline, finding.violation, n):
             evidence = execute(query, witness)
             if evidence is not None:
                 return finding, witness, evidence

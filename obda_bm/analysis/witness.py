@@ -10,16 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 
-from obda_bm.analysis.closure import Closure, Scale, differences, grain_of, predicates_of
+from obda_bm.analysis.closure import (
+    Closure,
+    Scale,
+    constants_of,
+    differences,
+    grain_of,
+    predicates_of,
+)
 from obda_bm.analysis.differences import Difference, solve_differences
 from obda_bm.analysis.joins import Join
 from obda_bm.analysis.streams import Timeline
 from obda_bm.analysis.timeline import S0
 from obda_bm.analysis.violation import Violation
 from obda_bm.ir.catalog import Column
-from obda_bm.ir.spj import Occurrence, SpjQuery
-from obda_bm.ir.sqltypes import FIRST_INSTANT, Family, Order, Value
+from obda_bm.ir.spj import Occurrence, SpjQuery, SpjUnion
+from obda_bm.ir.sqltypes import DAY, FIRST_INSTANT, Family, Order, Value
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.ir.witness import Tuple, Witness
 
@@ -38,6 +46,7 @@ class Copies:
     timeline: Timeline
     violation: Violation
     n: int
+    beyond: int  # all numbers that any branch of the union mentions
 
     @property
     def closure(self) -> Closure:
@@ -65,9 +74,11 @@ class Copies:
         return self.violation.condition is S0
 
 
-def witnesses(timeline: Timeline, violation: Violation, n: int) -> Iterator[Witness]:
-    """The streams that may show that `violation` needs unbounded memory."""
-    copies = Copies(timeline, violation, n)
+def witnesses(
+    query: SpjUnion, timeline: Timeline, violation: Violation, n: int
+) -> Iterator[Witness]:
+    """Streams that may show that a `violation` in one branch of `query` needs unbounded memory."""
+    copies = Copies(timeline, violation, n, _largest_number(query))
     times = _solve_times(copies, _gap(timeline))
     if times is None:
         return
@@ -75,6 +86,12 @@ def witnesses(timeline: Timeline, violation: Violation, n: int) -> Iterator[Witn
         values = _solve_values(copies, separation)
         if values is not None:
             yield _assemble(copies, {**values, **_texts(copies), **times})
+
+
+def _largest_number(query: SpjUnion) -> int:
+    predicates = [p for branch in query.branches for p in branch.predicates]
+    values = [v for p in predicates for v in constants_of(p) if not isinstance(v, str)]
+    return max((ceil(v) for v in values), default=0)
 
 
 def separations(copies: Copies) -> Iterator[Differences]:
@@ -192,7 +209,10 @@ def _choices(
         if isinstance(p, Comparison) and p.op is Op.NE and columns_of(p) == (column,):
             hole = next(c for c in (p.left, p.right) if not isinstance(c, ColumnRef))
             at = copies.closure.scale.number(hole.value)
-            yield [(Difference(column, None, at - 1),), (Difference(None, column, -at - 1),)]
+            below, above = (Difference(column, None, at - 1),), (Difference(None, column, -at - 1),)
+            # Where there is room for any number of copies, if there is.
+            endless = copies.closure.values.upper(column) is None
+            yield [above, below] if endless else [below, above]
 
 
 def _solve_times(copies: Copies, gap: int) -> Model | None:
@@ -299,19 +319,22 @@ def _tuple(copies: Copies, model: Model, occurrence: Occurrence, copy: int, time
     def value(column: Column) -> Value | None:
         ref = ColumnRef(occurrence.alias, column.name)
         index = time if column.name == occurrence.relation.time else copy
-        return model.get(copies.node(ref, index), _arbitrary(column, copy))
+        return model.get(copies.node(ref, index), _arbitrary(column, copies, copy))
 
     return Tuple(occurrence.relation, tuple(map(value, occurrence.relation.columns)))
 
 
-def _arbitrary(column: Column, copy: int) -> Value:
-    """A value for a column that the query does not mention."""
+def _arbitrary(column: Column, copies: Copies, copy: int) -> Value:
+    """A value for a column that this branch does not mention, and other branches hardly ask for."""
     if column.type.values is not None:
         return column.type.values[0]
-    if column.type.family is Family.TEXT:
-        return f"{column.name}_{copy}"
-    # Far from the constants that other branches of a union may ask for.
-    return (1_000_000 + copy) * max(1, int(column.type.grain))
+    match column.type.family:
+        case Family.TEXT:
+            return f"{column.name}_{copy}"
+        case Family.INSTANT:
+            return DAY * copy
+        case _:
+            return copies.beyond + copy
 
 
 def _copies(copies: Copies) -> range:

@@ -17,10 +17,11 @@ Without self-joins every continuation can be sent by itself, so different worths
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any, TypeVar
 
 from obda_bm.ir.catalog import Extent
 from obda_bm.ir.spj import SpjQuery
@@ -39,6 +40,7 @@ from obda_bm.ir.terms import (
 
 Values = tuple[Value, ...]
 Assignment = Mapping[ColumnRef, Value]
+Answer = TypeVar("Answer")
 
 
 def compare(left: Value, op: Op, right: Value) -> bool:
@@ -103,10 +105,15 @@ class Window:
 
     query: SpjQuery
     domain: Mapping[ColumnRef, Sequence[Value]]
+    aliases: tuple[str, ...]
+    asked: dict[Hashable, Any] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
-    def aliases(self) -> tuple[str, ...]:
-        return tuple(o.alias for o in self.query.occurrences)
+    def once(self, question: Hashable, answer: Callable[[], Answer]) -> Answer:
+        """The search asks the same few things about the query over and over."""
+        if question not in self.asked:
+            self.asked[question] = answer()
+        found: Answer = self.asked[question]
+        return found
 
     @property
     def size(self) -> int:
@@ -200,7 +207,8 @@ def window(query: SpjQuery, width: int) -> Window:
             steps = sorted({*range(0, parts, 10), parts // 2})
             return [n + Fraction(s, parts) for n in range(low, high + 1) for s in steps]
         parts = kind.grain.denominator
-        return [Fraction(n, parts) for n in range(low * parts, high * parts + 1)]
+        numbers_on_grain = range(low * parts, high * parts + 1)
+        return numbers_on_grain if parts == 1 else [Fraction(n, parts) for n in numbers_on_grain]
 
     return Window(
         query,
@@ -209,6 +217,7 @@ def window(query: SpjQuery, width: int) -> Window:
             for o in query.occurrences
             for c in o.relation.columns
         },
+        tuple(o.alias for o in query.occurrences),
     )
 
 
@@ -228,7 +237,7 @@ class Future:
     model: Window
     now: tuple[str, ...]
     later: tuple[str, ...]
-    rows: tuple[Values, ...]  # what each of them projects
+    rows: Mapping[Values, int]  # those that project the same
     tests: tuple[tuple[ColumnRef, Mapping[Value, int]], ...]
     every: int
 
@@ -241,6 +250,20 @@ class Future:
     def projected(self, at: Assignment) -> Values:
         return tuple(at[c] for c in self.model.query.projected if c.occurrence in self.now)
 
+    def known_rows(self, projected: Values, emitted: frozenset[Values]) -> int:
+        """Those values to come whose row, with `projected`, would not be new."""
+
+        def known() -> int:
+            mine = [c.occurrence in self.now for c in self.model.query.projected]
+            bits = 0
+            for row in emitted:
+                if tuple(v for v, is_mine in zip(row, mine, strict=True) if is_mine) == projected:
+                    rest = tuple(v for v, is_mine in zip(row, mine, strict=True) if not is_mine)
+                    bits |= self.rows.get(rest, 0)
+            return bits
+
+        return self.model.once((self.now, projected, emitted), known)
+
 
 def future(model: Window, now: tuple[str, ...], later: tuple[str, ...]) -> Future:
     arriving = list(model.assignments(later))
@@ -250,14 +273,26 @@ def future(model: Window, now: tuple[str, ...], later: tuple[str, ...]) -> Futur
             continue
         (known,) = (c for c in columns_of(p) if c.occurrence in now)
         (coming,) = (c for c in columns_of(p) if c.occurrence in later)
-        accepted: dict[Value, int] = {}
-        for value in model.domain[known]:
-            met = (satisfied(p, {known: value, coming: at[coming]}) for at in arriving)
-            accepted[value] = sum(1 << i for i, is_met in enumerate(met) if is_met)
+        having = _bits(arriving, coming)
+        accepted = {
+            value: sum(having[v] for v in having if satisfied(p, {known: value, coming: v}))
+            for value in model.domain[known]
+        }
         tests.append((known, accepted))
     projected = [c for c in model.query.projected if c.occurrence in later]
-    rows = tuple(tuple(at[c] for c in projected) for at in arriving)
+    rows: dict[Values, int] = {}
+    for i, at in enumerate(arriving):
+        row = tuple(at[c] for c in projected)
+        rows[row] = rows.get(row, 0) | 1 << i
     return Future(model, now, later, rows, tuple(tests), (1 << len(arriving)) - 1)
+
+
+def _bits(arriving: Sequence[Assignment], column: ColumnRef) -> dict[Value, int]:
+    """Per value of `column`, those of `arriving` that have it."""
+    texts: dict[Value, list[int]] = {}
+    for i, at in enumerate(arriving):
+        texts.setdefault(at[column], []).append(i)
+    return {value: sum(1 << i for i in bits) for value, bits in texts.items()}
 
 
 def count_residuals(model: Window) -> int:
@@ -296,13 +331,15 @@ def count_states(model: Window, limit: int) -> int:
 
 
 def _batches(model: Window) -> Iterator[dict[str, dict[ColumnRef, Value]]]:
-    """One tuple; or one of each of two streams, where the query can tell a shared timestamp."""
+    """One tuple; or one of each of two streams, where only a shared timestamp lets them join.
+
+    Three streams that must share their timestamp are not tried together.
+    """
     alone = {a: list(model.assignments((a,))) for a in model.aliases}
     for alias, tuples in alone.items():
         yield from ({alias: at} for at in tuples)
-    times = [p for p in model.inside(model.aliases, times=True) if isinstance(p, Comparison)]
-    if any(p.op in (Op.EQ, Op.LE, Op.GE) for p in times):
-        for one, two in combinations(model.aliases, 2):
+    for one, two in combinations(model.aliases, 2):
+        if not (model.can_separate((one,), (two,)) or model.can_separate((two,), (one,))):
             yield from ({one: a, two: b} for a in alone[one] for b in alone[two])
 
 
@@ -318,12 +355,13 @@ def _receive(
     for size in range(1, len(batch) + 1):
         for fresh in combinations(sorted(batch), size):
             new = {c: v for a in fresh for c, v in batch[a].items()}
-            if not (_at_once(model, fresh) and _meets(model.inside(fresh, times=False), new)):
+            inside = model.once(("in", fresh), lambda f=fresh: model.inside(f, times=False))
+            if not (_at_once(model, fresh) and _meets(inside, new)):
                 continue
             for old, at in _partial_matches(model, state, fresh):
-                if not all(satisfied(p, {**at, **new}) for p in _value_joins(model, old, fresh)):
-                    continue
-                _add(model, futures, after, rows, (*old, *fresh), {**at, **new})
+                both = {**at, **new}
+                if _meets(_value_joins(model, old, fresh), both):
+                    _add(model, futures, after, rows, matched=(*old, *fresh), at=both)
     return after, frozenset(rows)
 
 
@@ -342,6 +380,7 @@ def _add(
     futures: Mapping[tuple[str, ...], Future],
     after: dict[Kind, dict[int, Assignment]],
     rows: set[Values],
+    *,
     matched: tuple[str, ...],
     at: Assignment,
 ) -> None:
@@ -369,40 +408,41 @@ def _worth(
         union = 0
         for mask in residuals:
             union |= mask
-        union &= ~_known_rows(futures[now], projected, emitted)
+        if emitted:
+            union &= ~futures[now].known_rows(projected, emitted)
         if union:
             worth.add(((now, projected), union))
     return emitted, frozenset(worth)
-
-
-def _known_rows(ahead: Future, projected: Values, emitted: frozenset[Values]) -> int:
-    """Those values to come whose row would not be new."""
-    if not emitted:
-        return 0
-    columns = ahead.model.query.projected
-    known = 0
-    for i, arriving in enumerate(ahead.rows):
-        mine, theirs = iter(projected), iter(arriving)
-        row = tuple(next(mine if c.occurrence in ahead.now else theirs) for c in columns)
-        known |= (row in emitted) << i
-    return known
 
 
 def _meets(tests: Sequence[Predicate], at: Assignment) -> bool:
     return all(satisfied(p, at) for p in tests)
 
 
-def _at_once(model: Window, fresh: Sequence[str]) -> bool:
-    times = {t: 0 for a in fresh if (t := model.query.occurrence(a).time) is not None}
-    return _meets(model.inside(fresh, times=True), times)
+def _at_once(model: Window, fresh: tuple[str, ...]) -> bool:
+    def allowed() -> bool:
+        return _meets(model.inside(fresh, times=True), _ticks(model, fresh, 0))
+
+    return model.once(("at once", fresh), allowed)
 
 
-def _in_order(model: Window, old: Sequence[str], fresh: Sequence[str]) -> bool:
-    times = {t: 0 for a in old if (t := model.query.occurrence(a).time) is not None}
-    times |= {t: 1 for a in fresh if (t := model.query.occurrence(a).time) is not None}
-    tests = model.across(old, fresh)
-    return _meets([p for p in tests if model.query.is_time(p.left)], times)
+def _in_order(model: Window, old: tuple[str, ...], fresh: tuple[str, ...]) -> bool:
+    def allowed() -> bool:
+        tests = [p for p in model.across(old, fresh) if model.query.is_time(p.left)]
+        return _meets(tests, {**_ticks(model, old, 0), **_ticks(model, fresh, 1)})
+
+    return model.once(("in order", old, fresh), allowed)
 
 
-def _value_joins(model: Window, old: Sequence[str], fresh: Sequence[str]) -> list[Comparison]:
-    return [p for p in model.across(old, fresh) if not model.query.is_time(p.left)]
+def _ticks(model: Window, aliases: Sequence[str], tick: int) -> dict[ColumnRef, Value]:
+    times = (model.query.occurrence(a).time for a in aliases)
+    return {t: tick for t in times if t is not None}
+
+
+def _value_joins(
+    model: Window, old: tuple[str, ...], fresh: tuple[str, ...]
+) -> Sequence[Predicate]:
+    def joins() -> Sequence[Predicate]:
+        return [p for p in model.across(old, fresh) if not model.query.is_time(p.left)]
+
+    return model.once(("joins", old, fresh), joins)

@@ -126,9 +126,7 @@ def _stream(rng: Random, shape: Shape, name: str) -> Relation:
     return stream(name, types, end=5 if rng.random() < shape.finite else None)
 
 
-def _join(
-    rng: Random, shape: Shape, columns: list[tuple[ColumnRef, SqlType]]
-) -> list[Comparison]:
+def _join(rng: Random, shape: Shape, columns: list[tuple[ColumnRef, SqlType]]) -> list[Comparison]:
     local = rng.random() < shape.local
     pairs = [
         (a, b, t)
