@@ -26,11 +26,11 @@ from pathlib import Path
 
 from obda_bm.analysis import assess, suggest_repairs
 from obda_bm.analysis.assess import decide
-from obda_bm.analysis.closure import close_query
 from obda_bm.ir.catalog import Catalog, Column, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import INTEGER
 from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Op
+from obda_bm.order.closure import close_query
 
 SIZES = [
     *((streams, 2, 2) for streams in (2, 3, 4, 5, 6)),

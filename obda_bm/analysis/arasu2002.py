@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from obda_bm.analysis.cells import CellSpace, cell_space
-from obda_bm.analysis.closure import close_query
-from obda_bm.analysis.containment import minimize
-from obda_bm.analysis.joins import Join, joins
-from obda_bm.analysis.references import Reference, joint_cells, references, same_reference
-from obda_bm.analysis.streams import Stream, Timeline
 from obda_bm.ir.catalog import Extent
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.terms import Comparison, Op, columns_of
 from obda_bm.ir.verdict import PaperAnswer
+from obda_bm.order.cells import CellSpace, cell_space
+from obda_bm.order.closure import close_query
+from obda_bm.order.containment import minimize
+from obda_bm.order.joins import Join, joins
+from obda_bm.order.references import Reference, joint_cells, references, same_reference
+from obda_bm.order.streams import Stream, Timeline
 
 THEOREM = {Semantics.BAG: "[A] Theorem 4.3", Semantics.SET: "[A] Theorem 5.3"}
 

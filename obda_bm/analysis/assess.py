@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from obda_bm.analysis.arasu2002 import arasu2002
 from obda_bm.analysis.evaluate import execute
-from obda_bm.analysis.prepare import Branch, is_satisfiable, prepare
 from obda_bm.analysis.reasons import (
     disagreements,
     reason_for,
@@ -15,13 +14,14 @@ from obda_bm.analysis.reasons import (
 )
 from obda_bm.analysis.schiff2020 import schiff2020
 from obda_bm.analysis.states import bound, delays, expiring_streams
-from obda_bm.analysis.streams import Timeline, merge_equal_times
 from obda_bm.analysis.timeline import Windows, situation, violations
 from obda_bm.analysis.violation import Violation
 from obda_bm.analysis.witness import witnesses
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.verdict import Bound, Bounded, Papers, Reason, Unbounded, Undecided, Verdict
 from obda_bm.ir.witness import Evidence, Witness
+from obda_bm.order.prepare import Branch, is_satisfiable, prepare
+from obda_bm.order.streams import Timeline, merge_equal_times
 
 CANDIDATES = 4
 """How many candidates the witness has that `assess` executes; `witness` builds larger ones."""

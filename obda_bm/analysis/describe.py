@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from obda_bm.analysis.closure import Closure
-from obda_bm.analysis.prepare import is_satisfiable, prepare
 from obda_bm.analysis.reasons import reason_for
 from obda_bm.analysis.states import duration
-from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
 from obda_bm.analysis.timeline import (
     B1,
     B2,
@@ -24,6 +21,9 @@ from obda_bm.analysis.timeline import (
 from obda_bm.ir.explanation import BranchExplanation, ColumnExplanation, ConditionExplanation
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.terms import ColumnRef
+from obda_bm.order.closure import Closure
+from obda_bm.order.prepare import is_satisfiable, prepare
+from obda_bm.order.streams import Stream, Timeline, merge_equal_times
 
 
 def describe(query: SpjUnion) -> tuple[BranchExplanation, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from math import prod
 
-from obda_bm.analysis.cells import CellSpace
-from obda_bm.analysis.closure import Closure
-from obda_bm.analysis.joins import Join
 from obda_bm.analysis.timeline import enumerable
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, columns_of
 from obda_bm.ir.verdict import KeyColumn
+from obda_bm.order.cells import CellSpace
+from obda_bm.order.closure import Closure
+from obda_bm.order.joins import Join
 
 
 def piece_keys(

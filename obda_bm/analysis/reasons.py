@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from obda_bm.analysis.joins import Join
-from obda_bm.analysis.prepare import is_satisfiable
-from obda_bm.analysis.streams import Timeline, names
 from obda_bm.analysis.timeline import B1, B2, S0, S1, S2, S3, SOURCE
 from obda_bm.analysis.violation import Violation
 from obda_bm.diagnostics import Span, cover
@@ -14,6 +11,9 @@ from obda_bm.ir.catalog import Extent
 from obda_bm.ir.spj import Occurrence, Semantics, SpjQuery
 from obda_bm.ir.terms import ColumnRef, Op, Predicate, columns_of
 from obda_bm.ir.verdict import PaperAnswer, Papers, Reason
+from obda_bm.order.joins import Join
+from obda_bm.order.prepare import is_satisfiable
+from obda_bm.order.streams import Timeline, names
 
 
 def reason_for(timeline: Timeline, violation: Violation) -> Reason:

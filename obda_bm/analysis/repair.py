@@ -8,10 +8,7 @@ from fractions import Fraction
 from itertools import combinations, count, islice, permutations
 
 from obda_bm.analysis.assess import Finding, decide
-from obda_bm.analysis.closure import Closure
-from obda_bm.analysis.prepare import prepare
 from obda_bm.analysis.states import duration
-from obda_bm.analysis.streams import Stream, Timeline
 from obda_bm.analysis.violation import Violation
 from obda_bm.ir.catalog import Catalog, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery, SpjUnion
@@ -26,6 +23,9 @@ from obda_bm.ir.terms import (
     rename,
 )
 from obda_bm.ir.verdict import Repair
+from obda_bm.order.closure import Closure
+from obda_bm.order.prepare import prepare
+from obda_bm.order.streams import Stream, Timeline
 
 SHOWN = 5
 ATTEMPTS = 40

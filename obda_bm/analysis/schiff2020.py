@@ -15,17 +15,17 @@ from itertools import combinations, permutations, product
 from obda_bm.analysis.arasu2002 import c1 as every_projected_bounded
 from obda_bm.analysis.arasu2002 import c2 as every_equality_bounded
 from obda_bm.analysis.arasu2002 import clashing_references
-from obda_bm.analysis.cells import CellSpace, all_regions, cell_space
-from obda_bm.analysis.closure import Closure, close_query, predicates_of
-from obda_bm.analysis.joins import Join
-from obda_bm.analysis.references import references
-from obda_bm.analysis.split_disequalities import split_disequalities
-from obda_bm.analysis.streams import Stream, Timeline, merge_equal_times
 from obda_bm.ir.catalog import Extent
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, Predicate, columns_of
 from obda_bm.ir.verdict import PaperAnswer
+from obda_bm.order.cells import CellSpace, all_regions, cell_space
+from obda_bm.order.closure import Closure, close_query, predicates_of
+from obda_bm.order.joins import Join
+from obda_bm.order.references import references
+from obda_bm.order.split_disequalities import split_disequalities
+from obda_bm.order.streams import Stream, Timeline, merge_equal_times
 
 THEOREM = {Semantics.BAG: "[S] Theorem 1", Semantics.SET: "[S] Theorem 2"}
 

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from math import comb, prod
 
-from obda_bm.analysis.cells import CellSpace, cell_space
-from obda_bm.analysis.closure import Closure
-from obda_bm.analysis.joins import Join, joins
 from obda_bm.analysis.keys import emitted_keys, piece_keys, raw_keys
-from obda_bm.analysis.references import Reference, references, side
-from obda_bm.analysis.streams import Stream, Timeline
 from obda_bm.analysis.timeline import Windows, enumerable
 from obda_bm.ir.spj import Occurrence, Semantics
 from obda_bm.ir.sqltypes import Family, Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.ir.verdict import Bound, KeyColumn, State
+from obda_bm.order.cells import CellSpace, cell_space
+from obda_bm.order.closure import Closure
+from obda_bm.order.joins import Join, joins
+from obda_bm.order.references import Reference, references, side
+from obda_bm.order.streams import Stream, Timeline
 
 Piece = frozenset[Stream]
 

@@ -14,9 +14,12 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 
-from obda_bm.analysis.cells import CellSpace, cell_space
-from obda_bm.analysis.joins import Join, joins
-from obda_bm.analysis.references import (
+from obda_bm.analysis.violation import Condition, Violation
+from obda_bm.ir.spj import Semantics
+from obda_bm.ir.terms import ColumnRef, Op
+from obda_bm.order.cells import CellSpace, cell_space
+from obda_bm.order.joins import Join, joins
+from obda_bm.order.references import (
     Reference,
     joint_cells,
     references,
@@ -24,10 +27,7 @@ from obda_bm.analysis.references import (
     same_reference,
     same_test,
 )
-from obda_bm.analysis.streams import Stream, Timeline
-from obda_bm.analysis.violation import Condition, Violation
-from obda_bm.ir.spj import Semantics
-from obda_bm.ir.terms import ColumnRef, Op
+from obda_bm.order.streams import Stream, Timeline
 
 SOURCE = "timeline criterion"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from obda_bm.analysis.cells import Region
-from obda_bm.analysis.joins import Join
-from obda_bm.analysis.streams import Stream
 from obda_bm.ir.terms import ColumnRef
+from obda_bm.order.cells import Region
+from obda_bm.order.joins import Join
+from obda_bm.order.streams import Stream
 
 
 @dataclass(frozen=True, slots=True)

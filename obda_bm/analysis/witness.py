@@ -12,17 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from obda_bm.analysis.closure import (
-    Closure,
-    Scale,
-    constants_of,
-    differences,
-    grain_of,
-    predicates_of,
-)
-from obda_bm.analysis.differences import Difference, solve_differences
-from obda_bm.analysis.joins import Join
-from obda_bm.analysis.streams import Timeline
 from obda_bm.analysis.timeline import S0
 from obda_bm.analysis.violation import Violation
 from obda_bm.ir.catalog import Column
@@ -30,6 +19,17 @@ from obda_bm.ir.spj import Occurrence, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import DAY, FIRST_INSTANT, Family, Order, Value
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.ir.witness import Tuple, Witness
+from obda_bm.order.closure import (
+    Closure,
+    Scale,
+    constants_of,
+    differences,
+    grain_of,
+    predicates_of,
+)
+from obda_bm.order.differences import Difference, solve_differences
+from obda_bm.order.joins import Join
+from obda_bm.order.streams import Timeline
 
 SHARED = 0
 """The copy that static relations and finite streams belong to; candidates count from 1."""

@@ -9,13 +9,13 @@ from itertools import combinations
 import pytest
 
 from obda_bm.analysis.arasu2002 import arasu2002
-from obda_bm.analysis.cells import cell_space
-from obda_bm.analysis.closure import Closure, close_query
-from obda_bm.analysis.joins import redundant
-from obda_bm.analysis.streams import Timeline, merge_equal_times
 from obda_bm.analysis.timeline import situation, violations
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
+from obda_bm.order.cells import cell_space
+from obda_bm.order.closure import Closure, close_query
+from obda_bm.order.joins import redundant
+from obda_bm.order.streams import Timeline, merge_equal_times
 
 from . import lto
 from .queries import Shape, random_queries

@@ -19,12 +19,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obda_bm.analysis.closure import close_query
-from obda_bm.analysis.differences import Difference, close_differences, solve_differences
-from obda_bm.analysis.split_disequalities import split_disequalities
 from obda_bm.ir.spj import Occurrence, SpjQuery
 from obda_bm.ir.sqltypes import DOUBLE, INTEGER, TEXT, Family, SqlType, Value
 from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Membership, Op, Predicate, columns_of
+from obda_bm.order.closure import close_query
+from obda_bm.order.differences import Difference, close_differences, solve_differences
+from obda_bm.order.split_disequalities import split_disequalities
 
 from .prefixes import Assignment, satisfied
 from .queries import FOUND, TENTHS, stream

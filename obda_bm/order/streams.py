@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from obda_bm.analysis.closure import Closure
 from obda_bm.ir.terms import ColumnRef
+from obda_bm.order.closure import Closure
 
 
 @dataclass(frozen=True, slots=True, order=True)

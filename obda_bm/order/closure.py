@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 
-from obda_bm.analysis.differences import Difference, DifferenceBounds, close_differences
 from obda_bm.ir.spj import SpjQuery
 from obda_bm.ir.sqltypes import FIRST_INSTANT, Family, Order, Value
 from obda_bm.ir.terms import (
@@ -26,6 +25,7 @@ from obda_bm.ir.terms import (
     Term,
     columns_of,
 )
+from obda_bm.order.differences import Difference, DifferenceBounds, close_differences
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from obda_bm.analysis.cells import CellSpace, Region
-from obda_bm.analysis.closure import Closure
-from obda_bm.analysis.differences import Difference
-from obda_bm.analysis.joins import Join, is_unbounded_inequality, joins
 from obda_bm.ir.terms import ColumnRef, Op
+from obda_bm.order.cells import CellSpace, Region
+from obda_bm.order.closure import Closure
+from obda_bm.order.differences import Difference
+from obda_bm.order.joins import Join, is_unbounded_inequality, joins
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from obda_bm.analysis.closure import Closure, close_query, constants_of
 from obda_bm.ir.spj import Occurrence, Output, SpjQuery
 from obda_bm.ir.terms import (
     ColumnRef,
@@ -25,6 +24,7 @@ from obda_bm.ir.terms import (
     columns_of,
     rename,
 )
+from obda_bm.order.closure import Closure, close_query, constants_of
 
 
 def drop_contained(branches: Sequence[SpjQuery]) -> tuple[SpjQuery, ...]:

@@ -17,11 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
-from obda_bm.analysis.closure import Closure, constants_of, predicates_of
-from obda_bm.analysis.differences import Difference
-from obda_bm.analysis.streams import Timeline
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Predicate, columns_of
+from obda_bm.order.closure import Closure, constants_of, predicates_of
+from obda_bm.order.differences import Difference
+from obda_bm.order.streams import Timeline
 
 Region = tuple[Difference[ColumnRef], ...]
 """The constraints that put one column into a region."""

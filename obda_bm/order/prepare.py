@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from obda_bm.analysis.closure import Closure, close_query
-from obda_bm.analysis.containment import drop_contained, merge_by_key, minimize
-from obda_bm.analysis.split_disequalities import split_disequalities
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
+from obda_bm.order.closure import Closure, close_query
+from obda_bm.order.containment import drop_contained, merge_by_key, minimize
+from obda_bm.order.split_disequalities import split_disequalities
 
 
 @dataclass(frozen=True, slots=True)

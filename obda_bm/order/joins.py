@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
-from obda_bm.analysis.closure import Closure
-from obda_bm.analysis.differences import DifferenceBounds
-from obda_bm.analysis.streams import Timeline
 from obda_bm.ir.terms import ColumnRef, Op
+from obda_bm.order.closure import Closure
+from obda_bm.order.differences import DifferenceBounds
+from obda_bm.order.streams import Timeline
 
 
 @dataclass(frozen=True, slots=True)
