@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = ["Bounded", "Compiled", "ObdaError", "Semantics", "Setting", "Unbounded", "Undecided"]
-__all__ += ["compile_sql", "load_setting"]
+__all__ += ["compile_sql", "load_setting", "run_local"]
 
 if TYPE_CHECKING:
     from obda_bm.diagnostics import ObdaError
+    from obda_bm.execution.local import run_local
     from obda_bm.ir.spj import Semantics
     from obda_bm.ir.verdict import Bounded, Unbounded, Undecided
     from obda_bm.pipeline import Compiled, compile_sql, load_setting
@@ -26,6 +27,7 @@ _HOMES = {
     "Unbounded": "obda_bm.ir.verdict",
     "Undecided": "obda_bm.ir.verdict",
     "Setting": "obda_bm.setting",
+    "run_local": "obda_bm.execution.local",
 }
 
 

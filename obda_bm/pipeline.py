@@ -8,10 +8,12 @@ from pathlib import Path
 from obda_bm.analysis import assess, describe, find_witness, suggest_repairs
 from obda_bm.diagnostics import Diagnostic, ObdaError, SettingError, SourceText
 from obda_bm.ir.catalog import Catalog, Relation
+from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.terms import Predicate
 from obda_bm.ir.verdict import Bounded, Unbounded, Undecided, Verdict
 from obda_bm.ir.witness import Evidence, Witness
+from obda_bm.planning import build_plan
 from obda_bm.report.as_text import explanation_as_text, verdict_as_text
 from obda_bm.setting import Setting, read_setting
 from obda_bm.sql import parse_check, parse_sql, render_sql
@@ -37,6 +39,11 @@ class Compiled:
     def witness(self, n: int) -> tuple[Witness, Evidence] | None:
         """Streams of `n` candidates that force memory to grow, executed; None if there are none."""
         return None if isinstance(self.verdict, Bounded) else find_witness(self.query, n)
+
+    @property
+    def plan(self) -> SynopsisPlan | None:
+        """How the query runs within its bound; None where it is not bounded."""
+        return build_plan(self.query, self.verdict) if isinstance(self.verdict, Bounded) else None
 
     def __str__(self) -> str:
         return verdict_as_text(self.verdict, render_sql, MAX_UNITS)

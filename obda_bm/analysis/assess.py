@@ -89,13 +89,12 @@ def _findings(
 
 
 def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
-    # Equal branches share their states; states that only look alike have different filters.
-    different = {branch.whole.query: branch.whole for branch in decision.branches}
-    timelines = [merge_equal_times(whole) for whole in different.values()]
+    runs = [c for branch in decision.branches for c in branch.runs(query.semantics)]
+    timelines = [merge_equal_times(c) for c in runs]
     states = [
         state
         for timeline in timelines
-        for state in bound(timeline, query.semantics, decision.windows).states
+        for state in bound(timeline, query.semantics, decision.windows, len(runs)).states
     ]
     never = [unsatisfiable(b) for b in query.branches if not is_satisfiable(b)]
     return Bounded(

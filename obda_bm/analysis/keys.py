@@ -40,11 +40,20 @@ def _merged(
     keys = list(rows)
     for column in columns:
         known = {c.occurrence for c in closure.class_of(column)}
-        if closure.constant(column) is not None or any(k.column.occurrence in known for k in rows):
+        fixed = closure.constant(column) is not None and closure.non_null(column)
+        if fixed or any(k.column.occurrence in known for k in rows):
             continue
         if not any(closure.equals(column, k.column) for k in keys):
-            keys.append(key_column(space, joins, column))
+            keys.append(_with_null(closure, key_column(space, joins, column)))
     return tuple(keys)
+
+
+def _with_null(closure: Closure, key: KeyColumn) -> KeyColumn:
+    """NULL is one more value of a column that nothing compares: a CHECK lets it pass."""
+    if closure.non_null(key.column):
+        return key
+    values = None if key.values is None else key.values + 1
+    return KeyColumn(key.column, values, f"{key.text} or NULL")
 
 
 def _static_rows(closure: Closure, aliases: Set[str]) -> list[str]:
@@ -54,8 +63,18 @@ def _static_rows(closure: Closure, aliases: Set[str]) -> list[str]:
     links = [(a, b) for pair in pairs if len(pair) == 2 for a, b in (pair, pair[::-1])]
     elsewhere = {b.occurrence for a, b in links if a.occurrence not in aliases}
     elsewhere |= {c.occurrence for c in query.projected}
+    linked = {c.occurrence for pair in links for c in pair}
+    first = next(o.alias for o in query.occurrences if o.time is not None)
+    unlinked = [
+        c.occurrence
+        for c in query.projected
+        if first in aliases
+        and query.occurrence(c.occurrence).time is None
+        and c.occurrence not in linked
+    ]
     return sorted(
-        {
+        {*unlinked}
+        | {
             b.occurrence
             for a, b in links
             if a.occurrence in aliases

@@ -51,21 +51,17 @@ class Layout:
         return stream
 
 
-def bound(timeline: Timeline, semantics: Semantics, windows: Windows) -> Bound:
-    """All states of one satisfiable branch."""
+def bound(timeline: Timeline, semantics: Semantics, windows: Windows, branches: int) -> Bound:
+    """All states of one of the satisfiable `branches` of a union."""
     space = cell_space(timeline)
     raw = expiring_streams(timeline, windows) | {
         s for s in timeline.streams if enumerable(timeline, s) and _is_stored(timeline, s)
     }
     layout = Layout(space, semantics, raw, tuple(joins(timeline)), tuple(references(space)))
-    return Bound(
-        (
-            *_finite_streams(layout),
-            *_raw_streams(layout),
-            *(state for piece in pieces(layout) for state in _piece_state(layout, piece)),
-            *_emitted(layout),
-        )
-    )
+    kept = [state for piece in pieces(layout) for state in _piece_state(layout, piece)]
+    derived = branches == 1 and all(state.each == 1 for state in kept)
+    emitted = () if derived and not _is_timed(layout) else _emitted(layout)
+    return Bound((*_finite_streams(layout), *_raw_streams(layout), *kept, *emitted))
 
 
 def expiring_streams(timeline: Timeline, windows: Windows) -> frozenset[Stream]:
@@ -223,15 +219,24 @@ def _keys(layout: Layout, piece: Piece, columns: list[ColumnRef]) -> tuple[KeyCo
     return piece_keys(layout.space, layout.joins, aliases, own)
 
 
-def _emitted(layout: Layout) -> Iterator[State]:
-    """What was emitted, unless the states before a marker already tell (no order in time)."""
+def _is_timed(layout: Layout) -> bool:
+    """Whether what was emitted depends on more than which tuples came."""
     streams = layout.timeline.streams
-    timed = any(layout.timeline.related(x, y) for x, y in combinations(streams, 2)) or any(
-        len({layout.timeline.stream_of(c) for c in columns_of(p)}) > 1
-        and any(map(layout.closure.query.is_time, columns_of(p)))
-        for p in layout.closure.query.predicates
+    return (
+        len(streams) == 1
+        or any(layout.timeline.related(x, y) for x, y in combinations(streams, 2))
+        or any(
+            len({layout.timeline.stream_of(c) for c in columns_of(p)}) > 1
+            and any(map(layout.closure.query.is_time, columns_of(p)))
+            for p in layout.closure.query.predicates
+        )
     )
-    if layout.semantics is Semantics.SET and (timed or len(streams) == 1):
+
+
+def _emitted(layout: Layout) -> Iterator[State]:
+    """What was emitted. Not needed where the states before a marker evaluate to the old answer:
+    one branch, no comparison of time, and one value for each state."""
+    if layout.semantics is Semantics.SET and layout.timeline.streams:
         yield State(("emitted",), emitted_keys(layout.space, layout.joins), "present")
 
 

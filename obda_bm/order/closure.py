@@ -34,6 +34,7 @@ class Scale:
 
     parts: int
     texts: tuple[str, ...] = ()
+    fine: int = 1  # units between neighbouring constants, for dense values to lie in
 
     def number(self, value: Value) -> int:
         if isinstance(value, str):
@@ -306,7 +307,8 @@ def _scale(query: SpjQuery, columns: Sequence[ColumnRef], constants: Sequence[Va
     texts = tuple(sorted({v for v in constants if isinstance(v, str)}))
     # Dense: finer than any chain of strict inequalities is long, and still a decimal fraction.
     dense = any(t.order is Order.DENSE for t in types)
-    return Scale(parts * 10 ** len(str(len(columns) + 2)) if dense else parts, texts)
+    fine = 10 ** len(str(len(columns) + 2)) if dense else 1
+    return Scale(parts * fine, texts, fine)
 
 
 def constants_of(predicate: Predicate) -> tuple[Value, ...]:
@@ -388,8 +390,20 @@ def _narrow(
             bounds += _narrowed_to_list(closure, column, left)
         else:
             bounds += _stepped_over_holes(closure, column, excluded)
+    bounds += _made_strict(closure)
     values = closure.values.refine(bounds)
     return None if values is None else replace(closure, values=values, allowed=allowed)
+
+
+def _made_strict(closure: Closure) -> list[Difference[ColumnRef]]:
+    """`a <= b` and `a <> b` together are `a < b`."""
+    return [
+        Difference(low, high, -1)
+        for a, b in closure.disequal
+        if not _is_text(closure.query, a, b)
+        for low, high in ((a, b), (b, a))
+        if closure.values.at_most(low, high)
+    ]
 
 
 def _remaining(closure: Closure, column: ColumnRef, numbers: set[int]) -> set[int]:

@@ -52,8 +52,7 @@ def joins(timeline: Timeline) -> Iterator[Join]:
             yield Join(a, Op.NE, b)
         for low, high in ordered:
             if not redundant(closure.values, low, high):
-                strict = differ or closure.values.less(low, high)
-                yield Join(low, Op.LT if strict else Op.LE, high)
+                yield Join(low, Op.LT if closure.values.less(low, high) else Op.LE, high)
 
 
 def redundant(values: DifferenceBounds[ColumnRef], low: ColumnRef, high: ColumnRef) -> bool:

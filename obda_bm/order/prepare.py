@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from obda_bm.ir.spj import Semantics, SpjQuery, SpjUnion
+from obda_bm.ir.terms import Comparison, Op, columns_of
 from obda_bm.order.closure import Closure, close_query
 from obda_bm.order.containment import drop_contained, merge_by_key, minimize
 from obda_bm.order.split_disequalities import split_disequalities
@@ -21,13 +22,24 @@ class Branch:
     whole: Closure
     parts: tuple[Closure, ...]
 
+    def runs(self, semantics: Semantics) -> tuple[Closure, ...]:
+        """What is executed: a bag needs the parts only where timestamps must differ."""
+        query = self.whole.query
+        split = any(
+            isinstance(p, Comparison)
+            and p.op is Op.NE
+            and (semantics is Semantics.SET or any(map(query.is_time, columns_of(p))))
+            for p in query.predicates
+        )
+        return self.parts if split else (self.whole,)
+
 
 def prepare(query: SpjUnion) -> tuple[Branch, ...]:
     """The satisfiable branches that count, simplified as the semantics allows."""
     branches = _satisfiable(_simplified(merge_by_key(b), query.semantics) for b in query.branches)
     if query.semantics is Semantics.SET and len(branches) > 1:
-        kept = drop_contained([branch.query for branch in branches])
-        branches = [branch for branch in branches if branch.query in kept]
+        different = {branch.query: branch for branch in branches}
+        branches = [different[query] for query in drop_contained(list(different))]
     prepared = [Branch(whole, _parts(whole, query.semantics)) for whole in branches]
     return tuple(branch for branch in prepared if branch.parts)
 
@@ -44,8 +56,8 @@ def _parts(whole: Closure, semantics: Semantics) -> tuple[Closure, ...]:
     parts = _satisfiable(_simplified(part, semantics) for part in split)
     if semantics is Semantics.BAG:
         return tuple(parts)
-    kept = drop_contained([part.query for part in parts])
-    return tuple(part for part in parts if part.query in kept)
+    different = {part.query: part for part in parts}
+    return tuple(different[query] for query in drop_contained(list(different)))
 
 
 def _simplified(branch: SpjQuery, semantics: Semantics) -> SpjQuery:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -36,11 +36,11 @@ class Timeline:
 
     def can_precede(self, x: Stream, y: Stream) -> bool:
         """Whether a tuple of `x` may join with a tuple of `y` that arrives later (THEORY 7)."""
-        return x != y and not self.closure.times.at_most(self._time(y), self._time(x))
+        return x != y and not self.closure.times.at_most(self.time(y), self.time(x))
 
     def precedes(self, x: Stream, y: Stream) -> bool:
         """X ≺ Y: P+ forces x.time < y.time."""
-        return self.closure.times.less(self._time(x), self._time(y))
+        return self.closure.times.less(self.time(x), self.time(y))
 
     def down(self, *of: Stream) -> frozenset[Stream]:
         """↓X: the smallest closed set with X, that is, what cannot arrive after X.
@@ -55,12 +55,12 @@ class Timeline:
     def related(self, x: Stream, y: Stream) -> bool:
         """Whether some constraint ties the timestamps of `x` and `y` together."""
         bounds = self.closure.times.bound
-        times = self._time(x), self._time(y)
+        times = self.time(x), self.time(y)
         return bounds(*times) is not None or bounds(*reversed(times)) is not None
 
     def window(self, x: Stream, y: Stream) -> int | None:
         """Ticks after a tuple of `x` until which one of `y` must have come; None if no limit."""
-        return self.closure.times.bound(self._time(y), self._time(x))
+        return self.closure.times.bound(self.time(y), self.time(x))
 
     def closed_sets(self) -> list[frozenset[Stream]]:
         """The closed sets but the empty one and that of all streams, smaller ones first."""
@@ -79,7 +79,7 @@ class Timeline:
         limits = [self.window(x, y) for x in stored for y in self.streams if y not in stored]
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def _time(self, stream: Stream) -> ColumnRef:
+    def time(self, stream: Stream) -> ColumnRef:
         time = self.closure.query.occurrence(stream.aliases[0]).time
         assert time is not None
         return time
@@ -87,16 +87,25 @@ class Timeline:
 
 def merge_equal_times(closure: Closure) -> Timeline:
     """The infinite streams, those with equal timestamps in P+ merged ([S] preprocessing 2)."""
-    merged: list[list[str]] = []
-    for occurrence in closure.query.occurrences:
-        if not closure.infinite(occurrence.alias):
-            continue
-        block = next((b for b in merged if _same_time(closure, b[0], occurrence.alias)), None)
+    return _merged(
+        closure, [o.alias for o in closure.query.occurrences if closure.infinite(o.alias)]
+    )
+
+
+def every_stream(closure: Closure) -> Timeline:
+    """The streams with those that end: what arrives, whether or not it arrives forever."""
+    return _merged(closure, [o.alias for o in closure.query.occurrences if o.time is not None])
+
+
+def _merged(closure: Closure, aliases: Sequence[str]) -> Timeline:
+    blocks: list[list[str]] = []
+    for alias in aliases:
+        block = next((b for b in blocks if _same_time(closure, b[0], alias)), None)
         if block is None:
-            merged.append([occurrence.alias])
+            blocks.append([alias])
         else:
-            block.append(occurrence.alias)
-    return Timeline(closure, tuple(Stream(tuple(block)) for block in merged))
+            block.append(alias)
+    return Timeline(closure, tuple(Stream(tuple(block)) for block in blocks))
 
 
 def _same_time(closure: Closure, left: str, right: str) -> bool:

@@ -14,6 +14,7 @@ VERBS = {
     "check": "say whether a query runs in bounded memory, and why",
     "explain": "show every stage of a query and every condition that was checked",
     "witness": "print streams that force the memory of an unbounded query to grow",
+    "run": "execute a bounded query over the sources of the setting",
     "demo": "decide bundled example queries, no arguments needed",
 }
 

@@ -1,0 +1,198 @@
+"""What arrives: each stream with its filters, and the static rows that it is joined with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from obda_bm.ir.plan import Input, Range, Scan
+from obda_bm.ir.spj import SpjQuery
+from obda_bm.ir.sqltypes import Family, Order
+from obda_bm.ir.terms import (
+    ColumnRef,
+    Comparison,
+    Constant,
+    Membership,
+    Op,
+    Predicate,
+    columns_of,
+)
+from obda_bm.order.closure import Closure
+from obda_bm.order.joins import joins
+from obda_bm.order.streams import Timeline, every_stream
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """The inputs of a branch, and the comparisons between different ones."""
+
+    timeline: Timeline
+    inputs: tuple[Input, ...]
+    joins: tuple[Comparison, ...]
+    scale: int
+
+    def owner(self, column: ColumnRef) -> int:
+        """The input that `column` arrives with."""
+        return next(i for i, x in enumerate(self.inputs) if column.occurrence in x.aliases)
+
+
+def read_arrivals(closure: Closure) -> Arrivals:
+    timeline = every_stream(closure)
+    owners = _static_owners(closure, timeline)
+    scale = _scale(closure)
+    inputs = tuple(
+        _input(closure, timeline, i, [a for a, owner in owners.items() if owner == i], scale)
+        for i in range(len(timeline.streams))
+    )
+    bare = Arrivals(timeline, inputs, (), scale)
+    return Arrivals(timeline, inputs, tuple(_cross_joins(closure, bare)), scale)
+
+
+def _scale(closure: Closure) -> int:
+    """Numbers become whole by this factor: the finest grain of a discrete column."""
+    grains = [
+        column.type.grain.denominator
+        for o in closure.query.occurrences
+        for column in o.relation.columns
+        if column.type.order is Order.DISCRETE
+    ]
+    return max(grains, default=1)
+
+
+def _static_owners(closure: Closure, timeline: Timeline) -> Mapping[str, int]:
+    """For each static occurrence the stream that it is joined with as soon as that arrives."""
+    query = closure.query
+    static = [o.alias for o in query.occurrences if o.time is None]
+    links = [
+        {c.occurrence for c in columns_of(p)} for p in query.predicates if len(columns_of(p)) == 2
+    ]
+    owners: dict[str, int] = {}
+    while len(owners) < len(static):
+        missing = [alias for alias in static if alias not in owners]
+        found = {
+            alias: owner
+            for alias in missing
+            if (owner := _linked_owner(alias, links, timeline, owners)) is not None
+        }
+        owners.update(found or {missing[0]: 0})  # joined with nothing: a cross product
+    return owners
+
+
+def _linked_owner(
+    alias: str, links: list[set[str]], timeline: Timeline, owners: Mapping[str, int]
+) -> int | None:
+    near = {other for link in links if alias in link for other in link - {alias}}
+    direct = [i for i, s in enumerate(timeline.streams) if near & set(s.aliases)]
+    indirect = [owners[other] for other in sorted(near) if other in owners]
+    return next(iter(direct + indirect), None)
+
+
+def _input(
+    closure: Closure, timeline: Timeline, index: int, statics: list[str], scale: int
+) -> Input:
+    aliases = timeline.streams[index].aliases
+    together = {*aliases, *statics}
+    inner = tuple(
+        p
+        for p in closure.query.predicates
+        if len({c.occurrence for c in columns_of(p)}) > 1
+        and {c.occurrence for c in columns_of(p)} <= together
+        and not any(closure.query.is_time(c) for c in columns_of(p))
+    )
+    return Input(
+        tuple(_scan(closure, alias, scale) for alias in aliases),
+        tuple(_scan(closure, alias, scale) for alias in statics),
+        inner,
+        closure.times.upper(timeline.time(timeline.streams[index])),
+    )
+
+
+def _scan(closure: Closure, alias: str, scale: int) -> Scan:
+    query = closure.query
+    own = [p for p in query.predicates if {c.occurrence for c in columns_of(p)} == {alias}]
+    # A constraint of the catalog lets NULL pass; only what the query compares must have a value.
+    stated = {c for p in query.predicates for c in columns_of(p)}
+    columns = [c for c in closure.values.nodes if c.occurrence == alias and c in stated]
+    implied = [f for c in columns for f in _implied(closure, c)]
+    ranges = [r for c in columns if (r := number_range(closure, c, scale)) is not None]
+    filters = dict.fromkeys([*own, *implied])
+    return Scan(alias, query.occurrence(alias).relation, tuple(filters), tuple(ranges))
+
+
+def _implied(closure: Closure, column: ColumnRef) -> list[Predicate]:
+    """Listed values and equal texts that P+ implies, so that a filter sees them."""
+    type_ = closure.query.column(column).type
+    texts = {closure.scale.number(text): text for text in closure.scale.texts}
+    if column in closure.allowed:
+        numbers = sorted(closure.allowed[column])
+        values = [
+            texts.get(n) if type_.order is Order.UNORDERED else closure.scale.value(n)
+            for n in numbers
+        ]
+        return [Membership(column, tuple(Constant(v, type_) for v in values if v is not None))]
+    code = closure.constant(column)
+    if code is not None and type_.order is Order.UNORDERED:
+        return [Comparison(column, Op.EQ, Constant(texts[code], type_))]
+    return _dense_bounds(closure, column) if type_.order is Order.DENSE else []
+
+
+def _dense_bounds(closure: Closure, column: ColumnRef) -> list[Predicate]:
+    """The bounds of a dense column; what lies off the constants' own grain is a strict bound."""
+    type_, fine = closure.query.column(column).type, closure.scale.fine
+    found: list[Predicate] = []
+    lower, upper = closure.values.lower(column), closure.values.upper(column)
+    if lower is not None:
+        at = Constant(closure.scale.value(lower // fine * fine), type_)
+        found.append(Comparison(column, Op.GT if lower % fine else Op.GE, at))
+    if upper is not None:
+        at = Constant(closure.scale.value(-(-upper // fine) * fine), type_)
+        found.append(Comparison(column, Op.LT if upper % fine else Op.LE, at))
+    return found
+
+
+def number_range(closure: Closure, column: ColumnRef, scale: int) -> Range | None:
+    """The bounds that P+ gives a discrete column, in numbers of the plan."""
+    if closure.query.column(column).type.order is not Order.DISCRETE:
+        return None
+    if column not in closure.values.index:
+        return None
+    lower, upper = closure.values.lower(column), closure.values.upper(column)
+    if lower is None and upper is None:
+        return None
+    unit = units_per_one(closure.query, column, scale)
+    return Range(column, _number(closure, lower, unit), _number(closure, upper, unit))
+
+
+def units_per_one(query: SpjQuery, column: ColumnRef, scale: int) -> int:
+    """Only numbers are scaled; instants, truth values and time are whole already."""
+    scaled = query.column(column).type.family is Family.NUMBER and not query.is_time(column)
+    return scale if scaled else 1
+
+
+def _number(closure: Closure, bound: int | None, unit: int) -> int | None:
+    return None if bound is None else int(closure.scale.value(bound) * unit)
+
+
+def _cross_joins(closure: Closure, arrivals: Arrivals) -> list[Comparison]:
+    """Non-redundant joins of streams, what static columns are compared with, and intervals."""
+    between = [Comparison(j.left, j.op, j.right) for j in joins(arrivals.timeline)]
+    stated = [
+        p
+        for p in closure.query.predicates
+        if isinstance(p, Comparison)
+        and len(columns_of(p)) == 2
+        and (_touches_static(closure, p) or (p.offset and _is_about_time(closure, p)))
+    ]
+    return [
+        p
+        for p in dict.fromkeys([*between, *stated])
+        if len({arrivals.owner(c) for c in columns_of(p)}) == 2
+    ]
+
+
+def _touches_static(closure: Closure, predicate: Predicate) -> bool:
+    return any(closure.query.occurrence(c.occurrence).time is None for c in columns_of(predicate))
+
+
+def _is_about_time(closure: Closure, predicate: Predicate) -> bool:
+    return any(closure.query.is_time(c) for c in columns_of(predicate))

@@ -1,0 +1,240 @@
+"""What is kept about partial matches over a piece: key columns, and extremes for sets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+from obda_bm.ir.plan import Expiry, Extreme, Range, Side, Synopsis
+from obda_bm.ir.spj import Semantics
+from obda_bm.ir.sqltypes import Order
+from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
+from obda_bm.order.streams import Stream
+from obda_bm.planning.inputs import Arrivals, number_range, units_per_one
+
+Piece = frozenset[int]
+
+
+def pieces(arrivals: Arrivals) -> list[Piece]:
+    """Closed sets of inputs that time ties together, smaller ones first."""
+    streams = arrivals.timeline.streams
+    return [
+        frozenset(map(streams.index, stored))
+        for stored in arrivals.timeline.closed_sets()
+        if len(components(arrivals, frozenset(map(streams.index, stored)))) == 1
+    ]
+
+
+def components(arrivals: Arrivals, inputs: Piece) -> list[Piece]:
+    """The parts of `inputs` that no comparison of time connects."""
+    streams = arrivals.timeline.streams
+    parts: list[set[int]] = []
+    for i in sorted(inputs):
+        near = [p for p in parts if any(_tied(arrivals, streams[i], streams[j]) for j in p)]
+        parts = [p for p in parts if p not in near] + [{i}.union(*near)]
+    return [frozenset(part) for part in parts]
+
+
+def _tied(arrivals: Arrivals, x: Stream, y: Stream) -> bool:
+    return arrivals.timeline.related(x, y)
+
+
+def synopsis(arrivals: Arrivals, piece: Piece, semantics: Semantics) -> Synopsis:
+    crossing = [o for j in arrivals.joins for o in _oriented(arrivals, j, piece)]
+    exact, order = _needs(arrivals, piece, crossing)
+    if semantics is Semantics.SET:
+        return _set_synopsis(arrivals, piece, exact, order, crossing)
+    compared = dict.fromkeys(_column(j.left) for j in order)
+    clamps = [c for column in compared if (c := _clamp(arrivals, column, order)) is not None]
+    return Synopsis(
+        tuple(sorted(piece)),
+        (*exact, *compared),
+        clamps=tuple(clamps),
+        expiries=_expiries(arrivals, piece, exact),
+        horizon=_horizon(crossing),
+    )
+
+
+def _needs(
+    arrivals: Arrivals, piece: Piece, crossing: list[Comparison]
+) -> tuple[dict[ColumnRef, None], list[Comparison]]:
+    """Columns that are needed as they are, and inequalities of the others."""
+    query = arrivals.timeline.closure.query
+    exact = dict.fromkeys(c for c in query.projected if arrivals.owner(c) in piece)
+    exact.update(dict.fromkeys(_column(j.left) for j in crossing if not _is_order(arrivals, j)))
+    return exact, [j for j in crossing if _is_order(arrivals, j) and j.left not in exact]
+
+
+def _set_synopsis(
+    arrivals: Arrivals,
+    piece: Piece,
+    exact: dict[ColumnRef, None],
+    order: list[Comparison],
+    crossing: list[Comparison],
+) -> Synopsis:
+    """Presence or extremes; several of them only for columns that a key cannot hold."""
+    keyed = dict.fromkeys(c for j in order if _is_keyed(arrivals, c := _column(j.left)))
+    found = [_clamp(arrivals, c, order) for c in keyed]
+    order = [j for j in order if j.left not in keyed]
+    different = _different(arrivals, exact, crossing) if not order else ()
+    return Synopsis(
+        tuple(sorted(piece)),
+        (*exact, *keyed),
+        clamps=tuple(clamp for clamp in found if clamp is not None),
+        extremes=_extremes(arrivals, order),
+        expiries=_expiries(arrivals, piece, exact),
+        horizon=_horizon(crossing),
+        different=different,
+        tests=len({j.right for j in crossing if j.left in different}),
+    )
+
+
+def _is_keyed(arrivals: Arrivals, column: ColumnRef) -> bool:
+    """Whether a bounded column is held in keys: where it is kept first, one extreme will not do.
+
+    Larger pieces follow the smallest one, which they are built from.
+    """
+    timeline = arrivals.timeline
+    if not timeline.closure.bounded(column):
+        return False
+    first = timeline.down(timeline.streams[arrivals.owner(column)])
+    piece = frozenset(map(timeline.streams.index, first))
+    crossing = [o for j in arrivals.joins for o in _oriented(arrivals, j, piece)]
+    return len(_extremes(arrivals, _needs(arrivals, piece, crossing)[1])) > 1
+
+
+def _different(
+    arrivals: Arrivals, exact: dict[ColumnRef, None], crossing: list[Comparison]
+) -> tuple[ColumnRef, ...]:
+    """Texts of which a few represent all: only `<>` is ever asked of them."""
+    query, closure = arrivals.timeline.closure.query, arrivals.timeline.closure
+    asked = [c for j in crossing if j.op is not Op.NE for c in columns_of(j)]
+    return tuple(
+        c
+        for c in exact
+        if c not in asked
+        and c not in query.projected
+        and query.column(c).type.order is Order.UNORDERED
+        and not closure.bounded(c)
+    )
+
+
+def _oriented(arrivals: Arrivals, join: Comparison, piece: Piece) -> list[Comparison]:
+    """`join` seen from the side that is kept, if the other one is still to come."""
+    mirrored = Comparison(join.right, join.op.mirrored, join.left, -join.offset)
+    return [
+        j
+        for j in (join, mirrored)
+        if arrivals.owner(_column(j.left)) in piece
+        and arrivals.owner(_column(j.right)) not in piece
+    ]
+
+
+def _column(term: object) -> ColumnRef:
+    assert isinstance(term, ColumnRef)
+    return term
+
+
+def _is_order(arrivals: Arrivals, join: Comparison) -> bool:
+    """An inequality of values; intervals of time need the timestamps themselves."""
+    timed = any(arrivals.timeline.closure.query.is_time(c) for c in columns_of(join))
+    return join.op not in (Op.EQ, Op.NE) and not timed
+
+
+def _extremes(arrivals: Arrivals, order: list[Comparison]) -> tuple[Extreme, ...]:
+    """One extreme per set of columns that a future column is tested against."""
+    asked = dict.fromkeys((j.right, _side(j), _strictness(arrivals, j)) for j in order)
+    found: dict[tuple[object, ...], Extreme] = {}
+    for test, side, strict in asked:
+        group = [
+            j
+            for j in order
+            if (j.right, _side(j), _strictness(arrivals, j)) == (test, side, strict)
+        ]
+        columns = tuple(_column(j.left) for j in group)
+        full = [_shift(arrivals, j) for j in group]
+        gap = min(full, key=abs)
+        shifts = tuple(shift - gap for shift in full)
+        key = (columns, shifts, side, strict)
+        tests, gaps = (found[key].tests, found[key].gaps) if key in found else ((), ())
+        found[key] = Extreme(columns, shifts, side, strict, (*tests, _column(test)), (*gaps, gap))
+    return tuple(_clamped(arrivals, extreme) for extreme in found.values())
+
+
+def _side(join: Comparison) -> Side:
+    return Side.MIN if join.op in (Op.LT, Op.LE) else Side.MAX
+
+
+def _is_dense(arrivals: Arrivals, join: Comparison) -> bool:
+    query = arrivals.timeline.closure.query
+    return any(query.column(c).type.order is Order.DENSE for c in columns_of(join))
+
+
+def _strictness(arrivals: Arrivals, join: Comparison) -> bool:
+    return _is_dense(arrivals, join) and join.op in (Op.LT, Op.GT)
+
+
+def _shift(arrivals: Arrivals, join: Comparison) -> int:
+    """What makes `s < f` into `s + shift <= f`: the finer grain of the two."""
+    if _is_dense(arrivals, join) or join.op in (Op.LE, Op.GE):
+        return 0
+    query = arrivals.timeline.closure.query
+    grain = min(
+        int(query.column(c).type.grain * units_per_one(query, c, arrivals.scale))
+        for c in columns_of(join)
+    )
+    return grain if join.op is Op.LT else -grain
+
+
+def _clamped(arrivals: Arrivals, extreme: Extreme) -> Extreme:
+    """Below everything that a test can be, values are alike; above, they never pass."""
+    query = arrivals.timeline.closure.query
+    dense = any(
+        query.column(c).type.order is Order.DENSE for c in (*extreme.columns, *extreme.tests)
+    )
+    if dense or len(arrivals.inputs) > 2:
+        return extreme  # two older matches compare their values as they are
+    lower, upper = _test_range(arrivals, extreme.tests)
+    if extreme.side is Side.MIN:
+        return replace(extreme, lower=None if lower is None else lower - max(extreme.gaps))
+    return replace(extreme, upper=None if upper is None else upper - min(extreme.gaps))
+
+
+def _clamp(arrivals: Arrivals, column: ColumnRef, order: list[Comparison]) -> Range | None:
+    """What lies beyond all that `column` will be compared with is alike, just beyond."""
+    query = arrivals.timeline.closure.query
+    if query.column(column).type.order is not Order.DISCRETE:
+        return None
+    lower, upper = _test_range(arrivals, [_column(j.right) for j in order if j.left == column])
+    unit = units_per_one(query, column, arrivals.scale)
+    return Range(
+        column, None if lower is None else lower - unit, None if upper is None else upper + unit
+    )
+
+
+def _test_range(
+    arrivals: Arrivals, tests: tuple[ColumnRef, ...] | list[ColumnRef]
+) -> tuple[int | None, int | None]:
+    ranges = [number_range(arrivals.timeline.closure, t, arrivals.scale) for t in tests]
+    lowers = [None if r is None else r.lower for r in ranges]
+    uppers = [None if r is None else r.upper for r in ranges]
+    return (
+        None if None in lowers else min(low for low in lowers if low is not None),
+        None if None in uppers else max(up for up in uppers if up is not None),
+    )
+
+
+def _expiries(arrivals: Arrivals, piece: Piece, key: dict[ColumnRef, None]) -> tuple[Expiry, ...]:
+    timeline = arrivals.timeline
+    found = []
+    for x, y in permutations(timeline.streams, 2):
+        ticks = timeline.window(x, y)
+        i, j = timeline.streams.index(x), timeline.streams.index(y)
+        if i in piece and j not in piece and ticks is not None:
+            times = [c for c in key if x.owns(c) and timeline.closure.query.is_time(c)]
+            found += [Expiry(time, ticks) for time in times]
+    return tuple(found)
+
+
+def _horizon(crossing: list[Comparison]) -> int | None:
+    return max((abs(j.offset) for j in crossing if j.offset), default=None)
