@@ -1,0 +1,128 @@
+"""DL-Lite_R with datatypes, which is what OWL 2 QL says ([CGLLR07], [OWL2P]).
+
+Axioms are in normal form: a qualified existential on the right is a fresh role with a range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from obda_bm.diagnostics import Span
+from obda_bm.ir.ucq import local_name
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Role:
+    """An object or data property, or the inverse of an object property."""
+
+    iri: str
+    inverse: bool = False
+
+    def inverted(self) -> Role:
+        return Role(self.iri, not self.inverse)
+
+    def __str__(self) -> str:
+        return local_name(self.iri) + ("⁻" if self.inverse else "")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Named:
+    """A class, or a datatype where a data property's values are meant."""
+
+    iri: str
+
+    def __str__(self) -> str:
+        return local_name(self.iri)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Exists:
+    """Everything with some `role` successor; `∃P⁻` is the range of P."""
+
+    role: Role
+
+    def __str__(self) -> str:
+        return f"∃{self.role}"
+
+
+Concept = Named | Exists
+
+
+@dataclass(frozen=True, slots=True)
+class SubClassOf:
+    sub: Concept
+    sup: Concept
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.sub} ⊑ {self.sup}"
+
+
+@dataclass(frozen=True, slots=True)
+class SubRoleOf:
+    sub: Role
+    sup: Role
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.sub} ⊑ {self.sup}"
+
+
+@dataclass(frozen=True, slots=True)
+class DisjointConcepts:
+    left: Concept
+    right: Concept
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.left} ⊑ ¬{self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class DisjointRoles:
+    """`DisjointRoles(P, P⁻)` is asymmetry."""
+
+    left: Role
+    right: Role
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.left} ⊑ ¬{self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reflexive:
+    role: Role
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"reflexive {self.role}"
+
+
+@dataclass(frozen=True, slots=True)
+class Irreflexive:
+    role: Role
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"irreflexive {self.role}"
+
+
+Axiom = SubClassOf | SubRoleOf | DisjointConcepts | DisjointRoles | Reflexive | Irreflexive
+
+
+@dataclass(frozen=True, slots=True)
+class TBox:
+    """Axioms, and the vocabulary that the ontology declares.
+
+    `fresh` are the roles that normalisation invented; no data has them.
+    """
+
+    axioms: tuple[Axiom, ...]
+    classes: frozenset[str] = frozenset()
+    object_properties: frozenset[str] = frozenset()
+    data_properties: frozenset[str] = frozenset()
+    fresh: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.axioms))
