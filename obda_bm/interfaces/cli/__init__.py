@@ -25,6 +25,7 @@ class ExitCode(IntEnum):
     UNBOUNDED = 1
     ERROR = 2
     UNDECIDED = 3
+    INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader (`| head`) has seen enough; closing stderr keeps Python from complaining.
         sys.stderr.close()
         return int(ExitCode.ERROR)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
 
 
 def _module(verb: str):  # type: ignore[no-untyped-def]
