@@ -75,7 +75,7 @@ def bound_as_json(bound: Bound, max_units: int) -> Json:
         "exceeds_max_units": bound.units is not None and bound.units > max_units,
         "states": [
             {
-                "streams": list(state.streams),
+                "streams": list(state.streams) or [state.name],
                 "key": [
                     {"column": str(k.column), "values": k.values, "in": k.text} for k in state.key
                 ],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +17,7 @@ from obda_bm.diagnostics import Diagnostic, ObdaError
 from obda_bm.execution.local import Limits, Progress, RunReport, relations_of, steps
 from obda_bm.execution.markers import MAX_PENDING, LateRows
 from obda_bm.execution.mistakes import Mistake
-from obda_bm.execution.sinks import Format, json_rows, open_sink
+from obda_bm.execution.sinks import Format, Sink, json_rows, open_sink
 from obda_bm.execution.sources import BATCH_ROWS, read_source
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
@@ -52,33 +53,67 @@ def run(args: Namespace) -> ExitCode:
         if args.engine != "local":
             hint = "Use --engine local."
             return _fail(args, Mistake.NO_SPARK_YET.error("Spark is not there yet", hint))
-        if compiled.plan is None:
+        plan = compiled.plan
+        if plan is None:
             return _refuse(compiled)
         try:
-            report = _run_local(args, compiled, compiled.plan)
-            _write_report(args, report)
+            return _run_local(args, compiled, plan)
         except ObdaError as error:
             return _fail(args, error)
-        return ExitCode.BOUNDED
 
     return with_query(args, execute)
 
 
-def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> RunReport:
+def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> ExitCode:
     relations = relations_of(plan)
     directory = compiled.setting.directory
     tables = {r.name: read_source(r, directory, args.batch_rows) for r in relations}
     limits = Limits(args.batch_rows, args.max_pending)
     format_ = Format(args.format or ("jsonl" if args.json else "table"))
-    report = RunReport(plan.bound.units)
+    run = Tally(RunReport(plan.bound.units))
     with ExitStack() as opened:
-        on_late = _late_rows(args.late, opened)
-        sink = opened.enter_context(open_sink(format_, args.output, _marker_type(relations)))
-        for step in _shown(steps(plan, tables, on_late, limits)):
-            if step.results is not None:
-                sink.write(step.results)
-            report = step.report
-    return report
+        # Everything is opened before anything is read: a report that cannot be written is said now.
+        report_file = None if args.report is None else _open(args.report, opened)
+        progress = _shown(args, steps(plan, tables, _late_rows(args.late, opened), limits))
+        time_type = _marker_type(relations)
+        with _complaining(args.output), open_sink(format_, args.output, time_type) as sink:
+            run.follow(progress, sink)
+        _write_report(args, run.report, report_file)
+    return ExitCode.INTERRUPTED if run.interrupted else ExitCode.BOUNDED
+
+
+@dataclass(slots=True)
+class Tally:
+    """The report of a run so far; Ctrl-C ends the run, and what was found until then counts."""
+
+    report: RunReport
+    interrupted: bool = False
+
+    def follow(self, progress: Iterator[Progress], sink: Sink) -> None:
+        try:
+            for step in progress:
+                if step.results is not None:
+                    sink.write(step.results)
+                self.report = step.report
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+
+@contextmanager
+def _complaining(output: Path | None) -> Iterator[None]:
+    """What the system says when it does not take what is written, as a diagnostic."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader has seen enough: nothing to complain about
+    except OSError as error:
+        if output is None:
+            # Python flushes standard output once more when it ends, and would complain again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        name = "standard output" if output is None else repr(str(output))
+        message = f"cannot write to {name}: {error.strerror or error}"
+        hint = "What came before was written; make room, or name another place."
+        raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
 
 
 def _marker_type(relations: tuple[Relation, ...]) -> SqlType:
@@ -91,35 +126,44 @@ def _late_rows(path: Path | None, opened: ExitStack) -> LateRows:
     """Writes late rows as lines of JSON."""
     if path is None:
         return lambda _stream, _rows: None
-    stream = opened.enter_context(_writable(path))
+    stream = _open(path, opened)
 
     def write(name: str, rows: object) -> None:
-        for row in json_rows(rows):
-            line = {"stream": name, "row": row}
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        lines = (
+            json.dumps({"stream": name, "row": r}, ensure_ascii=False) for r in json_rows(rows)
+        )
+        with _complaining(path):
+            stream.writelines(f"{line}\n" for line in lines)
 
     return write
 
 
-def _writable(path: Path) -> TextIO:
+def _open(path: Path, opened: ExitStack) -> TextIO:
+    opened.enter_context(_complaining(path))  # for what is written when it is closed
     try:
-        return path.open("w", encoding="utf-8")
+        return opened.enter_context(path.open("w", encoding="utf-8"))
     except OSError as error:
         message = f"cannot write {str(path)!r}: {error.strerror}"
         hint = "Name a file in a directory that exists."
         raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
 
 
-def _shown(progress: Iterator[Progress]) -> Iterator[Progress]:
-    """The same, with a line on the terminal that tells how far it is."""
-    if not sys.stderr.isatty():
+def _shown(args: Namespace, progress: Iterator[Progress]) -> Iterator[Progress]:
+    """The same, with a line on the terminal that tells how far it is.
+
+    Not where the results go to the terminal, too: they show it, and the line would be in their way.
+    """
+    results_there = args.output is None and sys.stdout.isatty()
+    if results_there or not sys.stderr.isatty():
         yield from progress
         return
     meter = Meter()
-    for step in progress:
-        meter.show(step)
-        yield step
-    meter.clear()
+    try:
+        for step in progress:
+            meter.show(step)
+            yield step
+    finally:
+        meter.clear()
 
 
 @dataclass(slots=True)
@@ -143,12 +187,11 @@ class Meter:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _write_report(args: Namespace, report: RunReport) -> None:
+def _write_report(args: Namespace, report: RunReport, file: TextIO | None) -> None:
     text = json.dumps(asdict(report))
     print(text if args.json else report_as_text(report), file=sys.stderr)
-    if args.report is not None:
-        with _writable(args.report) as stream:
-            stream.write(text + "\n")
+    if file is not None:
+        print(text, file=file)
 
 
 def report_as_text(report: RunReport) -> str:
@@ -182,7 +225,6 @@ def _fail(args: Namespace, error: ObdaError) -> ExitCode:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a positive number, found {text!r}")
+    return int(text)
