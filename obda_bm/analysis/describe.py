@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 
 from obda_bm.analysis.reasons import reason_for
-from obda_bm.analysis.states import duration
 from obda_bm.analysis.timeline import (
     B1,
     B2,
@@ -18,6 +17,7 @@ from obda_bm.analysis.timeline import (
     situation,
     violations,
 )
+from obda_bm.analysis.windows import duration
 from obda_bm.ir.explanation import BranchExplanation, ColumnExplanation, ConditionExplanation
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.terms import ColumnRef

@@ -8,7 +8,7 @@ from enum import Enum
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
 from obda_bm.ir.terms import ColumnRef, Predicate
-from obda_bm.ir.verdict import Bound
+from obda_bm.ir.verdict import Bound, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ class Synopsis:
     horizon: int | None = None  # older times in the key are all alike
     different: tuple[ColumnRef, ...] = ()  # key columns that future texts must only differ from
     tests: int = 0  # how many future texts those are
+    size: tuple[State, ...] = ()  # what it holds at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,12 @@ class SynopsisPlan:
     branches: tuple[BranchPlan, ...]
     outputs: tuple[str, ...]
     emitted: Memory
-    bound: Bound
+    emitted_size: tuple[State, ...] = ()
+
+    @property
+    def bound(self) -> Bound:
+        kept = (size for b in self.branches for s in b.synopses for size in s.size)
+        return Bound((*kept, *self.emitted_size))
 
     def __str__(self) -> str:
         # The outline is made from the types above.

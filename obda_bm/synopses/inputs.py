@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from obda_bm.ir.plan import Input, Range, Scan
@@ -102,9 +102,25 @@ def _input(
     return Input(
         tuple(_scan(closure, alias, scale) for alias in aliases),
         tuple(_scan(closure, alias, scale) for alias in statics),
-        inner,
+        tuple(dict.fromkeys((*inner, *_across(_implied_equalities(closure, together))))),
         closure.times.upper(timeline.time(timeline.streams[index])),
     )
+
+
+def _implied_equalities(closure: Closure, aliases: set[str]) -> Iterator[Comparison]:
+    """Columns that are equal through another stream: what arrives unequal is never part of a match.
+
+    Where a CHECK makes them equal, NULL passes it.
+    """
+    columns = [c for c in closure.values.nodes if c.occurrence in aliases and closure.non_null(c)]
+    for column in columns:
+        equal = [c for c in columns if closure.equals(column, c)]
+        if equal[0] != column:
+            yield Comparison(equal[0], Op.EQ, column)
+
+
+def _across(equalities: Iterable[Comparison]) -> Iterator[Comparison]:
+    return (p for p in equalities if len({c.occurrence for c in columns_of(p)}) > 1)
 
 
 def _scan(closure: Closure, alias: str, scale: int) -> Scan:
@@ -115,7 +131,7 @@ def _scan(closure: Closure, alias: str, scale: int) -> Scan:
     columns = [c for c in closure.values.nodes if c.occurrence == alias and c in stated]
     implied = [f for c in columns for f in _implied(closure, c)]
     ranges = [r for c in columns if (r := number_range(closure, c, scale)) is not None]
-    filters = dict.fromkeys([*own, *implied])
+    filters = dict.fromkeys([*own, *implied, *_implied_equalities(closure, {alias})])
     return Scan(alias, query.occurrence(alias).relation, tuple(filters), tuple(ranges))
 
 
@@ -161,6 +177,22 @@ def number_range(closure: Closure, column: ColumnRef, scale: int) -> Range | Non
         return None
     unit = units_per_one(closure.query, column, scale)
     return Range(column, _number(closure, lower, unit), _number(closure, upper, unit))
+
+
+def told_apart(arrivals: Arrivals, clamp: Range) -> int | None:
+    """How many values a clamped column has, or None where nothing limits them."""
+    closure, column = arrivals.timeline.closure, clamp.column
+    type_ = closure.query.column(column).type
+    if type_.order is not Order.DISCRETE:
+        return None
+    own = number_range(closure, column, arrivals.scale)
+    limits = [clamp] if own is None else [clamp, own]
+    lowers = [limit.lower for limit in limits if limit.lower is not None]
+    uppers = [limit.upper for limit in limits if limit.upper is not None]
+    if not lowers or not uppers:
+        return None
+    grain = type_.grain * units_per_one(closure.query, column, arrivals.scale)
+    return max(1, int((min(uppers) - max(lowers)) // grain) + 1)
 
 
 def units_per_one(query: SpjQuery, column: ColumnRef, scale: int) -> int:

@@ -10,7 +10,7 @@ from obda_bm.ir.spj import Semantics
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.order.streams import Stream
-from obda_bm.planning.inputs import Arrivals, number_range, units_per_one
+from obda_bm.synopses.inputs import Arrivals, number_range, told_apart, units_per_one
 
 Piece = frozenset[int]
 
@@ -90,17 +90,18 @@ def _set_synopsis(
 
 
 def _is_keyed(arrivals: Arrivals, column: ColumnRef) -> bool:
-    """Whether a bounded column is held in keys: where it is kept first, one extreme will not do.
+    """Whether a column of few values is a key: where it is kept first, one extreme will not do.
 
     Larger pieces follow the smallest one, which they are built from.
     """
     timeline = arrivals.timeline
-    if not timeline.closure.bounded(column):
-        return False
     first = timeline.down(timeline.streams[arrivals.owner(column)])
     piece = frozenset(map(timeline.streams.index, first))
     crossing = [o for j in arrivals.joins for o in _oriented(arrivals, j, piece)]
-    return len(_extremes(arrivals, _needs(arrivals, piece, crossing)[1])) > 1
+    order = _needs(arrivals, piece, crossing)[1]
+    clamp = _clamp(arrivals, column, order)
+    few = clamp is not None and told_apart(arrivals, clamp) is not None
+    return (few or timeline.closure.bounded(column)) and len(_extremes(arrivals, order)) > 1
 
 
 def _different(
@@ -136,9 +137,15 @@ def _column(term: object) -> ColumnRef:
 
 
 def _is_order(arrivals: Arrivals, join: Comparison) -> bool:
-    """An inequality of values; intervals of time need the timestamps themselves."""
-    timed = any(arrivals.timeline.closure.query.is_time(c) for c in columns_of(join))
-    return join.op not in (Op.EQ, Op.NE) and not timed
+    """An inequality of values; intervals of time need the timestamps themselves.
+
+    So is `<>` of ordered values, which only bags keep: beyond all that a column is compared with,
+    it differs from it.
+    """
+    query = arrivals.timeline.closure.query
+    timed = any(query.is_time(c) for c in columns_of(join))
+    unordered = query.column(_column(join.left)).type.order is Order.UNORDERED
+    return join.op is not Op.EQ and not (join.op is Op.NE and unordered) and not timed
 
 
 def _extremes(arrivals: Arrivals, order: list[Comparison]) -> tuple[Extreme, ...]:
@@ -192,8 +199,8 @@ def _clamped(arrivals: Arrivals, extreme: Extreme) -> Extreme:
     dense = any(
         query.column(c).type.order is Order.DENSE for c in (*extreme.columns, *extreme.tests)
     )
-    if dense or len(arrivals.inputs) > 2:
-        return extreme  # two older matches compare their values as they are
+    if dense:
+        return extreme
     lower, upper = _test_range(arrivals, extreme.tests)
     if extreme.side is Side.MIN:
         return replace(extreme, lower=None if lower is None else lower - max(extreme.gaps))
@@ -205,7 +212,10 @@ def _clamp(arrivals: Arrivals, column: ColumnRef, order: list[Comparison]) -> Ra
     query = arrivals.timeline.closure.query
     if query.column(column).type.order is not Order.DISCRETE:
         return None
-    lower, upper = _test_range(arrivals, [_column(j.right) for j in order if j.left == column])
+    tests = [_column(j.right) for j in order if j.left == column]
+    if not tests:
+        return None
+    lower, upper = _test_range(arrivals, tests)
     unit = units_per_one(query, column, arrivals.scale)
     return Range(
         column, None if lower is None else lower - unit, None if upper is None else upper + unit

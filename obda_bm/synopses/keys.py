@@ -2,50 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 
-from obda_bm.analysis.timeline import enumerable
 from obda_bm.ir.sqltypes import Order
-from obda_bm.ir.terms import ColumnRef, Comparison, columns_of
+from obda_bm.ir.terms import ColumnRef
 from obda_bm.ir.verdict import KeyColumn
 from obda_bm.order.cells import CellSpace
 from obda_bm.order.closure import Closure
 from obda_bm.order.joins import Join
+from obda_bm.order.streams import enumerable
 
 
-def piece_keys(
-    space: CellSpace, joins: Sequence[Join], aliases: Set[str], columns: Iterable[ColumnRef]
-) -> tuple[KeyColumn, ...]:
-    """Keys for `columns` of the streams `aliases`, and for the static rows they are joined with."""
-    closure = space.timeline.closure
-    rows = [_rows_of(closure, alias) for alias in _static_rows(closure, aliases)]
-    return _merged(space, joins, rows, columns)
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How many values columns have in a key; `clamped` tells it of those that are clamped."""
+
+    space: CellSpace
+    joins: tuple[Join, ...]
+    clamped: Mapping[ColumnRef, int]
+
+    def of(self, static: Iterable[str], columns: Iterable[ColumnRef]) -> tuple[KeyColumn, ...]:
+        """Static rows and `columns` as keys, without what a constant or another key determines."""
+        closure = self.space.timeline.closure
+        rows = [_rows_of(closure, alias) for alias in static]
+        keys = list(rows)
+        for column in columns:
+            known = {c.occurrence for c in closure.class_of(column)}
+            fixed = closure.constant(column) is not None and closure.non_null(column)
+            if fixed or any(k.column.occurrence in known for k in rows):
+                continue
+            if not any(closure.equals(column, k.column) for k in keys):
+                keys.append(_with_null(closure, self._key(column)))
+        return tuple(keys)
+
+    def _key(self, column: ColumnRef) -> KeyColumn:
+        key = key_column(self.space, self.joins, column)
+        count = self.clamped.get(column)
+        if count is None or (key.values is not None and key.values <= count):
+            return key
+        return KeyColumn(column, count, "what it is compared with")
 
 
-def emitted_keys(space: CellSpace, joins: Sequence[Join]) -> tuple[KeyColumn, ...]:
+def emitted_keys(space: CellSpace, joins: tuple[Join, ...]) -> tuple[KeyColumn, ...]:
     """Keys for everything that was projected."""
     closure = space.timeline.closure
     projected = dict.fromkeys(closure.query.projected)
     static = dict.fromkeys(c.occurrence for c in projected if not closure.infinite(c.occurrence))
     own = [c for c in projected if closure.infinite(c.occurrence)]
-    return _merged(space, joins, [_rows_of(closure, alias) for alias in static], own)
-
-
-def _merged(
-    space: CellSpace, joins: Sequence[Join], rows: list[KeyColumn], columns: Iterable[ColumnRef]
-) -> tuple[KeyColumn, ...]:
-    """`rows` and `columns` as keys, without what a constant or another key determines."""
-    closure = space.timeline.closure
-    keys = list(rows)
-    for column in columns:
-        known = {c.occurrence for c in closure.class_of(column)}
-        fixed = closure.constant(column) is not None and closure.non_null(column)
-        if fixed or any(k.column.occurrence in known for k in rows):
-            continue
-        if not any(closure.equals(column, k.column) for k in keys):
-            keys.append(_with_null(closure, key_column(space, joins, column)))
-    return tuple(keys)
+    return Keys(space, joins, {}).of(static, own)
 
 
 def _with_null(closure: Closure, key: KeyColumn) -> KeyColumn:
@@ -54,35 +60,6 @@ def _with_null(closure: Closure, key: KeyColumn) -> KeyColumn:
         return key
     values = None if key.values is None else key.values + 1
     return KeyColumn(key.column, values, f"{key.text} or NULL")
-
-
-def _static_rows(closure: Closure, aliases: Set[str]) -> list[str]:
-    """Static and finite occurrences joined with `aliases` that the rest looks at, too."""
-    query = closure.query
-    pairs = [columns_of(p) for p in query.predicates if isinstance(p, Comparison)]
-    links = [(a, b) for pair in pairs if len(pair) == 2 for a, b in (pair, pair[::-1])]
-    elsewhere = {b.occurrence for a, b in links if a.occurrence not in aliases}
-    elsewhere |= {c.occurrence for c in query.projected}
-    linked = {c.occurrence for pair in links for c in pair}
-    first = next(o.alias for o in query.occurrences if o.time is not None)
-    unlinked = [
-        c.occurrence
-        for c in query.projected
-        if first in aliases
-        and query.occurrence(c.occurrence).time is None
-        and c.occurrence not in linked
-    ]
-    return sorted(
-        {*unlinked}
-        | {
-            b.occurrence
-            for a, b in links
-            if a.occurrence in aliases
-            and not query.is_time(a)
-            and not closure.infinite(b.occurrence)
-            and b.occurrence in elsewhere
-        }
-    )
 
 
 def _rows_of(closure: Closure, alias: str) -> KeyColumn:
