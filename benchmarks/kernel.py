@@ -4,27 +4,27 @@
     python benchmarks/kernel.py --markdown # the same for docs/benchmarks.md
     python benchmarks/kernel.py --rows 200000 --long 0   # a quick look, without the long run
 
-Two queries run over rows made batch by batch, none of them kept: Schiff's example (bag, 5 units), and
-three streams under set semantics with a minimum per sensor twice. Beside the kernel stand
+Two queries: Schiff's example (bag, 5 units), and three streams under set semantics with a minimum
+per sensor twice. Beside the kernel stand
 
-- the floor: reading the same Arrow batches and sorting each stream by time;
-- DuckDB once over everything, and again over the whole prefix after each batch: on a query rewritten by
-  hand with running sums and minima, for the query as written is a join with more rows than a disk holds;
-- DuckDB on the query as written, at a size that it finishes.
+- the floor: reading the same rows from Arrow files and sorting them by time, all streams together;
+- DuckDB once over everything, and again over the whole prefix after each batch, on SQL that is
+  rewritten by hand with running sums and minima;
+- DuckDB on the query as written, with as many rows as it can join in a few seconds.
 
-Re-executing after each batch is measured on evenly spaced prefixes, whose mean stands for the others.
+Executing again after each batch is measured on ten evenly spaced prefixes, whose mean stands for
+the others. Times are CPU seconds, and everything has one thread: other programs disturb little.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,9 +32,11 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.ipc
 
 import obda_bm
 from obda_bm.execution.local import Limits
+from obda_bm.ir.plan import SynopsisPlan
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "kernel.svg"
 SCHIFF_SETTING = """
@@ -54,7 +56,8 @@ WHERE S.I > T.J AND T.J > U.K AND S.A > T.B AND 0 < T.B AND T.B < 5
 """
 SCHIFF_BY_HAND = """
 WITH us AS (SELECT K, sum(count(*)) OVER (ORDER BY K) AS n FROM U GROUP BY K),
-tu AS (SELECT B, J, sum(n) AS n FROM T ASOF JOIN us ON T.J > us.K WHERE B BETWEEN 1 AND 4 GROUP BY B, J),
+tu AS (SELECT B, J, sum(n) AS n FROM T ASOF JOIN us ON T.J > us.K
+       WHERE B BETWEEN 1 AND 4 GROUP BY B, J),
 total AS (SELECT B, J, sum(n) OVER (PARTITION BY B ORDER BY J) AS n FROM tu),
 sb AS (SELECT A, I, B FROM S, (VALUES (1), (2), (3), (4)) AS b(B) WHERE A > B)
 SELECT sb.I, sb.A, sb.B, sum(total.n) AS n
@@ -69,21 +72,23 @@ time = "ts"
 columns = { id = "INTEGER", v = "INTEGER", w = "INTEGER", ts = "INTEGER" }
 [streams.Z]
 time = "ts"
-columns = { id = "INTEGER", v = "INTEGER", ts = "INTEGER" }
+columns = { id = "INTEGER", v = "INTEGER", k = "INTEGER", ts = "INTEGER" }
 """
 MINIMA = """
-SELECT DISTINCT Z.id FROM X, Y, Z
+SELECT DISTINCT Z.id, Z.k FROM X, Y, Z
 WHERE X.ts < Y.ts AND Y.ts < Z.ts AND X.id = Y.id AND Y.id = Z.id AND X.id BETWEEN 1 AND 100
-  AND X.v < Y.v AND Y.w < Z.v
+  AND X.v < Y.v AND Y.w < Z.v AND Z.k BETWEEN 1 AND 20
 """
 MINIMA_BY_HAND = """
 WITH lowest AS (
   SELECT id, ts, min(min(v)) OVER (PARTITION BY id ORDER BY ts) AS v
   FROM X WHERE id BETWEEN 1 AND 100 GROUP BY id, ts),
-xy AS (SELECT Y.id, Y.ts, min(Y.w) AS w FROM Y ASOF JOIN lowest ON Y.id = lowest.id AND Y.ts > lowest.ts
+xy AS (SELECT Y.id, Y.ts, min(Y.w) AS w
+       FROM Y ASOF JOIN lowest ON Y.id = lowest.id AND Y.ts > lowest.ts
        WHERE lowest.v < Y.v GROUP BY ALL),
 best AS (SELECT id, ts, min(w) OVER (PARTITION BY id ORDER BY ts) AS w FROM xy)
-SELECT DISTINCT Z.id FROM Z ASOF JOIN best ON Z.id = best.id AND Z.ts > best.ts WHERE best.w < Z.v
+SELECT DISTINCT Z.id, Z.k FROM Z ASOF JOIN best ON Z.id = best.id AND Z.ts > best.ts
+WHERE best.w < Z.v AND Z.k BETWEEN 1 AND 20
 """
 
 Batches = Callable[[int, int], Iterator[pa.Table]]
@@ -121,11 +126,11 @@ EXAMPLES = (
         SCHIFF,
         SCHIFF_BY_HAND,
         {
-            "S": _drawn({"A": (0, 50)}, "I", 1),
+            "S": _drawn({"A": (-50, 50)}, "I", 1),
             "T": _drawn({"B": (-20, 80)}, "J", 2),
             "U": _drawn({"C": (0, 10)}, "K", 3),
         },
-        3_000,
+        12_000,
     ),
     Example(
         "minima of three streams (set)",
@@ -133,20 +138,27 @@ EXAMPLES = (
         MINIMA,
         MINIMA_BY_HAND,
         {
-            "X": _drawn({"id": (1, 201), "v": (0, 1_000_000)}, "ts", 4),
-            "Y": _drawn({"id": (1, 201), "v": (0, 1_000), "w": (500, 1_000_000)}, "ts", 5),
-            "Z": _drawn({"id": (1, 201), "v": (0, 1_000)}, "ts", 6),
+            "X": _drawn({"id": (1, 201), "v": (0, 1_000)}, "ts", 4),
+            "Y": _drawn({"id": (1, 201), "v": (0, 1_000), "w": (0, 100_000)}, "ts", 5),
+            "Z": _drawn({"id": (1, 201), "v": (0, 2_000), "k": (1, 21)}, "ts", 6),
         },
-        30_000,
+        60_000,
     ),
 )
 
 
-def compiled(example: Example) -> obda_bm.Compiled:
+@dataclass(frozen=True)
+class Planned:
+    """A query that is compiled before the clock starts."""
+
+    plan: SynopsisPlan | None
+
+
+def compiled(example: Example) -> Planned:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "obda.toml")
         path.write_text(example.setting)
-        return obda_bm.compile_sql(example.sql, obda_bm.load_setting(path))
+        return Planned(obda_bm.compile_sql(example.sql, obda_bm.load_setting(path)).plan)
 
 
 def stored(example: Example, rows: int, size: int) -> dict[str, list[pa.Table]]:
@@ -155,32 +167,40 @@ def stored(example: Example, rows: int, size: int) -> dict[str, list[pa.Table]]:
     return {name: list(make(each, size)) for name, make in example.streams.items()}
 
 
-def run_kernel(query: obda_bm.Compiled, tables: Mapping[str, object], size: int) -> list[float]:
-    """Run to the end; the moments at which each batch of results was there."""
-    moments = [time.perf_counter()]
-    run = obda_bm.run_local(query, tables, limits=Limits(batch_rows=size))  # type: ignore[arg-type]
-    for _ in run:
-        moments.append(time.perf_counter())
-    return [*moments, time.perf_counter()]
+def run_kernel(query: Planned, tables: Mapping[str, Iterable[pa.Table]], size: int) -> int:
+    """The number of batches of results, after the last one."""
+    return sum(1 for _ in obda_bm.run_local(query, tables, limits=Limits(batch_rows=size)))
 
 
 def seconds(action: Callable[[], object], repeat: int = 3) -> float:
     """The best of several runs: the least disturbed one."""
     times = []
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()
         action()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
-def read_and_sort(tables: Mapping[str, Sequence[pa.Table]]) -> int:
-    """The floor: every row is read and put in the order of its stream's time."""
-    rows = 0
-    for batches in tables.values():
-        table = pa.concat_tables(batches)
-        rows += len(table.sort_by(table.column_names[-1]))
-    return rows
+def write_arrow(tables: Mapping[str, Sequence[pa.Table]], folder: Path) -> list[Path]:
+    """A file for each stream; its time column is the last, and called `time`."""
+    paths = []
+    for name, batches in tables.items():
+        columns = [*batches[0].column_names[:-1], "time"]
+        paths.append(folder / f"{name}.arrow")
+        with pa.ipc.new_file(str(paths[-1]), batches[0].rename_columns(columns).schema) as writer:
+            for batch in batches:
+                writer.write_table(batch.rename_columns(columns))
+    return paths
+
+
+def read_and_sort(paths: Sequence[Path]) -> pa.Table:
+    """The floor: all rows of all streams in one order of time."""
+    tables = []
+    for path in paths:
+        with pa.ipc.open_file(str(path)) as reader:
+            tables.append(reader.read_all())
+    return pa.concat_tables(tables, promote_options="default").sort_by("time")
 
 
 @dataclass(frozen=True)
@@ -192,7 +212,7 @@ class Prefixes:
 
     def execute(self, sql: str, rows: int) -> None:
         self.database.execute("SET VARIABLE seen = ?", [rows // self.streams])
-        self.database.execute(sql).to_arrow_table()
+        self.database.sql(sql).to_arrow_table()
 
 
 def loaded(example: Example, tables: Mapping[str, Sequence[pa.Table]]) -> Prefixes:
@@ -237,12 +257,14 @@ def measure(example: Example, rows: int, batch: int, small_batch: int) -> Figure
     kernel = seconds(lambda: run_kernel(query, tables, batch))
     small = stored(example, rows, small_batch)
     in_small = seconds(lambda: run_kernel(query, small, small_batch), 1)
-    floor = seconds(lambda: read_and_sort(tables))
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write_arrow(tables, Path(folder))
+        floor = seconds(lambda: read_and_sort(paths))
     prefixes = loaded(example, tables)
     once = seconds(lambda: prefixes.execute(example.by_hand, rows))
     again = re_executed(prefixes, example.by_hand, rows, len(example.streams) * small_batch)
     few = min(example.small, rows)
-    few_tables = stored(example, few, max(few // 30, 1))
+    few_tables = stored(example, few, max(few // 10 // len(example.streams), 1))
     few_prefixes = loaded(example, few_tables)
     return Figures(
         example.name,
@@ -287,9 +309,8 @@ def tenths(example: Example, rows: int, batch: int) -> list[float]:
             name: _marked(list(make(each, batch)), marks if i == 0 else [])
             for i, (name, make) in enumerate(example.streams.items())
         }
-        for _ in obda_bm.run_local(query, tables):  # type: ignore[arg-type]
-            pass
-        marks.append(time.perf_counter())
+        run_kernel(query, tables, batch)
+        marks.append(time.process_time())
         cuts = np.interp(np.linspace(0, len(marks) - 1, 11), np.arange(len(marks)), marks)
         runs.append(np.diff(cuts) / (rows / 10) * 1e9)
     return [float(v) for v in np.min(runs, axis=0)]
@@ -297,7 +318,7 @@ def tenths(example: Example, rows: int, batch: int) -> list[float]:
 
 def _marked(batches: Sequence[pa.Table], marks: list[float]) -> Iterator[pa.Table]:
     for batch in batches:
-        marks.append(time.perf_counter())
+        marks.append(time.process_time())
         yield batch
 
 
@@ -312,19 +333,28 @@ def _peak(index: int, rows: int, batch: int) -> float:
     each = rows // len(example.streams)
     tables = {name: make(each, batch) for name, make in example.streams.items()}
     run_kernel(compiled(example), tables, batch)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # Not getrusage: its peak survives the start of a new program.
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def speed_lines(figures: Sequence[Figures]) -> Iterator[str]:
-    yield "| query | rows | kernel | floor | kernel / floor | DuckDB once | DuckDB again per batch | last tenth / first |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| query | rows | kernel | floor | kernel / floor | DuckDB once | kernel, small batches "
+        "| DuckDB again after each | slower | last tenth / first |"
+    )
+    yield "|---" * 10 + "|"
     for f in figures:
-        again = f"{f.again / f.kernel_small_batches:.0f}× slower ({f.again:.1f} s)"
         yield (
-            f"| {f.name} | {f.rows:,} | {f.rows / f.kernel / 1e6:.2f} M rows/s "
-            f"| {f.rows / f.floor / 1e6:.2f} M rows/s | {f.floor / f.kernel:.2f} "
-            f"| {f.once / f.kernel:.2f}× the time | {again} | {f.tenths[-1] / f.tenths[0]:.2f} |"
+            f"| {f.name} | {f.rows:,} | {_speed(f.rows / f.kernel)} | {_speed(f.rows / f.floor)} "
+            f"| {f.floor / f.kernel:.2f} | {_speed(f.rows / f.once)} "
+            f"| {_speed(f.rows / f.kernel_small_batches)} | {_speed(f.rows / f.again)} "
+            f"| {f.again / f.kernel_small_batches:.0f}× | {f.tenths[-1] / f.tenths[0]:.2f} |"
         )
+
+
+def _speed(rows_per_second: float) -> str:
+    return f"{rows_per_second / 1e6:.2f} M/s"
 
 
 def written_lines(figures: Sequence[Figures]) -> Iterator[str]:
@@ -381,6 +411,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=65_536, help="rows of a batch of a stream")
     parser.add_argument("--small-batch", type=int, default=1_000, help="where DuckDB starts again")
     args = parser.parse_args()
+    pa.set_cpu_count(1)
     figures = [measure(e, args.rows, args.batch, args.small_batch) for e in EXAMPLES]
     sizes = [args.rows, *([args.long] if args.long else [])]
     peaks = [[peak_memory(i, n, args.batch) for n in sizes] for i in range(len(EXAMPLES))]

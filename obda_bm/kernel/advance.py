@@ -19,7 +19,7 @@ from obda_bm.kernel.groups import Index
 from obda_bm.kernel.history import History, best, counted, present
 from obda_bm.kernel.pairs import matches
 from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything, ranked
-from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_at_once, read_input
+from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_at_once, limit_of, read_input
 from obda_bm.kernel.state import KernelState
 from obda_bm.kernel.stores import Store, load, save
 
@@ -131,7 +131,8 @@ def _with_history(batch: Batch, rows: Rows, index: int, step: Step) -> Rows:
     keys = equalities(step.joins, rows.columns, history.keys)
     mine = [how.comparable(rows.columns[a], a, history.keys[b]) for a, b in keys]
     theirs = [how.comparable(history.keys[b], b, rows.columns[a]) for a, b in keys]
-    found = matches(mine, theirs, (len(rows), history.entries))
+    limit = limit_of(step.joins, rows.columns, history.keys)
+    found = matches(mine, theirs, (len(rows), history.entries), limit)
     return concatenate(
         [_extended(batch, rows, index, step, *found.pairs(part)) for part in found.parts()]
     )

@@ -1,7 +1,7 @@
 """Several extremes kept together: the matches that no other one dominates.
 
-The best of one extreme need not occur together with the best of another, so whole matches are kept. No
-other is as early as one of them and as good in everything.
+The best of one extreme need not occur together with the best of another, so whole matches are
+kept: all those that no other one is as early as, and as good in everything.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Front:
         return self.rank[entry] < rank, entry
 
     def left(self) -> tuple[Index, Index]:
-        """What is left after the batch: all are equally old then, and being early counts no more."""
+        """What is left after the batch, when being early counts no more."""
         alike = np.zeros(self.entries, dtype=np.int64)
         costs = [_cost(v, side) for v, side in zip(self.values, self.sides, strict=True)]
         chosen = _undominated(row_codes(list(self.keys.values()), self.entries)[0], costs, alike)

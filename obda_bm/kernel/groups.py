@@ -78,7 +78,7 @@ def segments(ordered: Array) -> Index:
 
 def lengths(starts: Index, size: int) -> Index:
     """How long the runs are that begin at `starts`."""
-    return np.diff(starts, append=size)
+    return np.concatenate((starts[1:], [size]))[: len(starts)] - starts
 
 
 def locate(ordered: Index, wanted: Index) -> Index:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obda_bm.ir.terms import Op
 from obda_bm.kernel.encoding import Array
 from obda_bm.kernel.groups import FEW, Index, locate, row_codes, sort_order
 from obda_bm.kernel.rows import joined
@@ -46,14 +47,24 @@ class Matches:
             yield slice(0, 0)
 
 
-def matches(left: Sequence[Array], right: Sequence[Array], sizes: tuple[int, int]) -> Matches:
-    """Which rows of `right` have the key of each row of `left`; without a key, all."""
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """An inequality `left op right` of whole numbers that pairs must satisfy, too."""
+
+    left: Array
+    op: Op
+    right: Array
+
+
+def matches(
+    left: Sequence[Array], right: Sequence[Array], sizes: tuple[int, int], limit: Limit | None
+) -> Matches:
+    """Which rows of `right` have the key of each row of `left`, within the limit."""
     n, m = sizes
-    if not left:
-        nothing = np.zeros(n, dtype=np.int64)
-        return Matches(nothing, nothing + m, np.arange(m))
     codes, span = row_codes([joined(pair) for pair in zip(left, right, strict=True)], n + m)
     mine, theirs = codes[:n], codes[n:]
+    if limit is not None and m:
+        return _limited(mine, theirs, span, limit)
     order = sort_order(theirs, span)
     if span <= max(FEW, 4 * (n + m)):
         counts = np.bincount(theirs, minlength=span)
@@ -61,3 +72,22 @@ def matches(left: Sequence[Array], right: Sequence[Array], sizes: tuple[int, int
         return Matches((ends - counts)[mine], ends[mine], order)
     ordered = theirs[order]
     return Matches(locate(ordered, mine - 1), locate(ordered, mine), order)
+
+
+def _limited(mine: Index, theirs: Index, span: int, limit: Limit) -> Matches:
+    """With equal keys in the order of what the limit compares, a range of them satisfies it."""
+    places, inverse = np.unique(limit.right, return_inverse=True)
+    wide = len(places) + 1
+    ranked = theirs * wide + inverse
+    order = sort_order(ranked, span * wide)
+    # How many places are below the row's own value, or at most that.
+    below = np.searchsorted(places, limit.left, "left" if limit.op in _EXCLUDING else "right")
+    first, last, cut = mine * wide, mine * wide + wide, mine * wide + below
+    ordered = ranked[order]
+    if limit.op in (Op.GT, Op.GE):
+        return Matches(locate(ordered, first - 1), locate(ordered, cut - 1), order)
+    return Matches(locate(ordered, cut - 1), locate(ordered, last - 1), order)
+
+
+_EXCLUDING = (Op.GT, Op.LE)
+"""`left > right` holds for the places below `left`, `left <= right` for all others."""

@@ -22,7 +22,7 @@ from obda_bm.ir.terms import (
 )
 from obda_bm.kernel.counts import multiply, ones
 from obda_bm.kernel.encoding import Array, TextPool, encode, encode_constant, is_null
-from obda_bm.kernel.pairs import matches
+from obda_bm.kernel.pairs import Limit, matches
 from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything
 
 
@@ -187,7 +187,8 @@ def _joined(
     keys = equalities(joins, left.columns, right.columns)
     mine = [how.comparable(left.columns[a], a, right.columns[b]) for a, b in keys]
     theirs = [how.comparable(right.columns[b], b, left.columns[a]) for a, b in keys]
-    found = matches([*mine, *more[0]], [*theirs, *more[1]], (len(left), len(right)))
+    limit = limit_of(joins, left.columns, right.columns)
+    found = matches([*mine, *more[0]], [*theirs, *more[1]], (len(left), len(right)), limit)
     parts = []
     for part in found.parts():
         i, j = found.pairs(part)
@@ -216,3 +217,20 @@ def equalities(
             case _:
                 pass
     return found
+
+
+def limit_of(
+    joins: Iterable[Predicate], left: Mapping[Column, Array], right: Mapping[Column, Array]
+) -> Limit | None:
+    """An inequality between the two sides that spares making pairs only to drop them."""
+    for join in joins:
+        match join:
+            case Comparison(ColumnRef() as a, op, ColumnRef() as b, 0) if op not in (Op.EQ, Op.NE):
+                if b in left and a in right:
+                    a, b, op = b, a, op.mirrored
+                whole = a in left and b in right and left[a].dtype == right[b].dtype == np.int64
+                if whole:
+                    return Limit(left[a], op, right[b])
+            case _:
+                pass
+    return None
