@@ -18,6 +18,7 @@ from obda_bm.kernel.front import Front, front
 from obda_bm.kernel.groups import Index
 from obda_bm.kernel.history import History, best, counted, present
 from obda_bm.kernel.pairs import matches
+from obda_bm.kernel.places import clip, placed
 from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything, ranked
 from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_at_once, limit_of, read_input
 from obda_bm.kernel.state import KernelState
@@ -210,17 +211,13 @@ def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Mask:
 def _contribution(batch: Batch, synopsis: Synopsis, rows: Rows) -> Rows:
     """New partial matches as the synopsis keeps them: key columns clamped, extremes combined."""
     columns: dict[Column, Array] = {c: rows.columns[c] for c in synopsis.key}
-    for clamp in synopsis.clamps:
-        columns[clamp.column] = _clipped(columns[clamp.column], clamp.lower, clamp.upper)
+    for limit in synopsis.clamps:
+        columns[limit.column] = clip(columns[limit.column], limit.lower, limit.upper)
+    for places in synopsis.places:
+        columns[places.column] = placed(columns[places.column], places, batch.how.pool)
     for extreme in synopsis.extremes:
         columns[extreme] = _worst(batch, rows, extreme)
     return Rows(columns, rows.rank, rows.weight)
-
-
-def _clipped(values: Array, lower: int | None, upper: int | None) -> Array:
-    if lower is not None:
-        values = np.maximum(values, lower)
-    return values if upper is None else np.minimum(values, upper)
 
 
 def _worst(batch: Batch, rows: Rows, extreme: Extreme) -> Array:
@@ -237,7 +234,7 @@ def _worst(batch: Batch, rows: Rows, extreme: Extreme) -> Array:
     worst = values[0]
     for value in values[1:]:
         worst = np.maximum(worst, value) if extreme.side is Side.MIN else np.minimum(worst, value)
-    return _clipped(worst, extreme.lower, extreme.upper)
+    return clip(worst, extreme.lower, extreme.upper)
 
 
 def _regapped(older: Extreme, extreme: Extreme) -> int:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from obda_bm.ir.plan import BranchPlan, Extreme, Input, Scan
-from obda_bm.ir.sqltypes import Family, Order, SqlType
+from obda_bm.ir.plan import ROW, BranchPlan, Extreme, Input, Scan
+from obda_bm.ir.sqltypes import INTEGER, Family, Order, SqlType
 from obda_bm.ir.terms import (
     ColumnRef,
     Comparison,
@@ -55,6 +55,7 @@ class Codec:
 def codec(branch: BranchPlan, pool: TextPool) -> Codec:
     scans = [s for i in branch.inputs for s in (*i.scans, *i.statics)]
     types = {ColumnRef(s.alias, c.name): c.type for s in scans for c in s.relation.columns}
+    types.update({ColumnRef(s.alias, ROW): INTEGER for s in scans})
     times = frozenset(ColumnRef(s.alias, s.relation.time) for s in scans if s.relation.time)
     return Codec(types, times, branch.scale, pool)
 
@@ -110,17 +111,20 @@ def _filtered(scan: Scan) -> set[ColumnRef]:
 def _filled(scan: Scan, table: pa.Table, joined: frozenset[ColumnRef]) -> list[ColumnRef]:
     """Columns with NULLs in them, of which the query wants only the other values."""
     wanted = _filtered(scan) | {c for c in joined if c.occurrence == scan.alias}
-    return [c for c in wanted if table.column(c.column).null_count or _is_dense(scan, c)]
+    return [c for c in wanted if c.column != ROW and _has_nulls(scan, c, table)]
 
 
-def _is_dense(scan: Scan, column: ColumnRef) -> bool:
-    """A dense column may hold NaN, which is taken for NULL."""
-    return scan.relation.column(column.column).type.order is Order.DENSE
+def _has_nulls(scan: Scan, column: ColumnRef, table: pa.Table) -> bool:
+    """Whether there are NULLs, or, in a dense column, NaNs: those are taken for NULL."""
+    dense = scan.relation.column(column.column).type.order is Order.DENSE
+    return dense or table.column(column.column).null_count > 0
 
 
 def _encoded(scan: Scan, table: pa.Table, how: Codec, carried: frozenset[ColumnRef]) -> Rows:
-    columns: dict[Column, Array] = {}
     time = np.zeros(table.num_rows, dtype=np.int64)
+    columns: dict[Column, Array] = {}
+    if ColumnRef(scan.alias, ROW) in carried:
+        columns[ColumnRef(scan.alias, ROW)] = np.arange(table.num_rows)
     for column in scan.relation.columns:
         ref = ColumnRef(scan.alias, column.name)
         if ref in carried or ref in _filtered(scan) or column.name == scan.relation.time:
