@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -129,10 +130,11 @@ def run_step(batch: Batch, step: Step) -> Rows:
 def _with_history(batch: Batch, rows: Rows, index: int, step: Step) -> Rows:
     """`rows` with the partial matches of synopsis `index` that were there before them."""
     history, how = batch.histories[index], batch.how
-    keys = equalities(step.joins, rows.columns, history.keys)
+    joins = _plain_joins(step, [*batch.plan.synopses[index].extremes, *_extremes_of(rows)])
+    keys = equalities(joins, rows.columns, history.keys)
     mine = [how.comparable(rows.columns[a], a, history.keys[b]) for a, b in keys]
     theirs = [how.comparable(history.keys[b], b, rows.columns[a]) for a, b in keys]
-    limit = limit_of(step.joins, rows.columns, history.keys)
+    limit = limit_of(joins, rows.columns, history.keys)
     found = matches(mine, theirs, (len(rows), history.entries), limit)
     return concatenate(
         [_extended(batch, rows, index, step, *found.pairs(part)) for part in found.parts()]
@@ -158,23 +160,43 @@ def _extended(batch: Batch, rows: Rows, index: int, step: Step, row: Index, entr
 def _tests(batch: Batch, paired: Rows, before: Rows, synopsis: Synopsis, step: Step) -> Mask:
     """What is left to compare between the new partial matches and what is there already."""
     mask = everything(len(paired))
-    plain = {c for c in paired.columns if isinstance(c, ColumnRef)}
+    older = _extremes_of(before)
     for join in step.joins:
-        columns = set(columns_of(join))
-        if columns <= plain and not columns <= set(before.columns):
-            mask &= holds(paired, join, batch.how)
-    for extreme in synopsis.extremes:
-        for test in extreme.tests:
-            if test in before.columns:
-                mask &= passes(paired, extreme, test, batch.how)
-    for other in [c for c in before.columns if isinstance(c, Extreme)]:
-        for extreme in synopsis.extremes:
-            mask &= _meet(paired, extreme, other, batch.how)
-            mask &= _meet(paired, other, extreme, batch.how)
-        for test in other.tests:
-            if test in plain and test not in before.columns:
-                mask &= passes(paired, other, test, batch.how)
+        for stored, other in permutations(columns_of(join)):
+            mine = _serving(synopsis.extremes, stored, other)
+            theirs = _serving(older, other, stored)
+            if not (mine or stored in synopsis.key) or not (theirs or other in before.columns):
+                continue
+            match mine, theirs:
+                case None, None:
+                    mask &= holds(paired, join, batch.how)
+                case Extreme(), None:
+                    mask &= passes(paired, mine, other, batch.how)
+                case None, Extreme():
+                    mask &= passes(paired, theirs, stored, batch.how)
+                case Extreme(), Extreme():
+                    mask &= _meet(paired, mine, theirs, batch.how)
+                    mask &= _meet(paired, theirs, mine, batch.how)
     return mask
+
+
+def _extremes_of(rows: Rows) -> list[Extreme]:
+    return [c for c in rows.columns if isinstance(c, Extreme)]
+
+
+def _serving(extremes: Iterable[Extreme], column: ColumnRef, test: ColumnRef) -> Extreme | None:
+    """The extreme that stands for `column` when it is compared with `test`."""
+    return next((e for e in extremes if column in e.columns and test in e.tests), None)
+
+
+def _plain_joins(step: Step, extremes: Sequence[Extreme]) -> list[Comparison]:
+    """Joins of columns as they are, or of their places; extremes decide the others."""
+    return [
+        j
+        for j in step.joins
+        if isinstance(j, Comparison)
+        and not any(_serving(extremes, a, b) for a, b in permutations(columns_of(j)))
+    ]
 
 
 def passes(rows: Rows, extreme: Extreme, test: ColumnRef, how: Codec) -> Mask:
@@ -209,8 +231,8 @@ def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Mask:
 
 
 def _contribution(batch: Batch, synopsis: Synopsis, rows: Rows) -> Rows:
-    """New partial matches as the synopsis keeps them: key columns clamped, extremes combined."""
-    columns: dict[Column, Array] = {c: rows.columns[c] for c in synopsis.key}
+    """New partial matches as the synopsis keeps them: places of key columns, extremes combined."""
+    columns: dict[Column, Array] = {c: _plain(rows, c) for c in synopsis.key}
     for limit in synopsis.clamps:
         columns[limit.column] = clip(columns[limit.column], limit.lower, limit.upper)
     for places in synopsis.places:
@@ -220,17 +242,28 @@ def _contribution(batch: Batch, synopsis: Synopsis, rows: Rows) -> Rows:
     return Rows(columns, rows.rank, rows.weight)
 
 
+def _plain(rows: Rows, column: ColumnRef) -> Array:
+    """The values of `column`, or what the extreme that is left of it stands for."""
+    if column in rows.columns:
+        return rows.columns[column]
+    older = next(e for e in _extremes_of(rows) if column in e.columns)
+    return np.asarray(rows.columns[older] - older.shifts[older.columns.index(column)])
+
+
 def _worst(batch: Batch, rows: Rows, extreme: Extreme) -> Array:
+    """The worst of the columns that a test looks at; extremes of older matches come first.
+
+    Beside them, a column of an older match is only the place that another test needs.
+    """
     how = batch.how
-    dense = how.number_type(extreme) is np.float64
-    values = []
+    older = [e for e in _extremes_of(rows) if _serves(e, extreme)]
+    values = [rows.columns[o] + _regapped(o, extreme) for o in older]
+    known = {c for e in older for c in e.columns}
     for column, shift in zip(extreme.columns, extreme.shifts, strict=True):
-        if column in rows.columns:
+        if column not in known:
             plain = rows.columns[column]
-            whole = dense and plain.dtype != np.float64
+            whole = how.number_type(extreme) is np.float64 and plain.dtype != np.float64
             values.append(plain / how.unit(column) if whole else plain + shift)
-    older = [c for c in rows.columns if isinstance(c, Extreme)]
-    values += [rows.columns[o] + _regapped(o, extreme) for o in older if _serves(o, extreme)]
     worst = values[0]
     for value in values[1:]:
         worst = np.maximum(worst, value) if extreme.side is Side.MIN else np.minimum(worst, value)

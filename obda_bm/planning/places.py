@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from obda_bm.ir.plan import Grid, Places, Range
 from obda_bm.ir.sqltypes import Order
-from obda_bm.ir.terms import ColumnRef
+from obda_bm.ir.terms import ColumnRef, Comparison
 from obda_bm.order.closure import Closure
 from obda_bm.planning.inputs import Arrivals, units_per_one
 
@@ -23,6 +23,17 @@ def clamp(arrivals: Arrivals, column: ColumnRef, partners: Sequence[ColumnRef]) 
     return Range(
         column, None if lower is None else lower - unit, None if upper is None else upper + unit
     )
+
+
+def has_few_places(arrivals: Arrivals, join: Comparison) -> bool:
+    """Whether finitely many places of the left column decide `join`."""
+    left, right = join.left, join.right
+    assert isinstance(left, ColumnRef)
+    assert isinstance(right, ColumnRef)
+    if arrivals.timeline.closure.query.column(left).type.order is not Order.DISCRETE:
+        return places(arrivals, left, [right]) is not None
+    own, met = common_range(arrivals, [left]), common_range(arrivals, [right])
+    return all(a is not None or b is not None for a, b in zip(own, met, strict=True))
 
 
 def common_range(arrivals: Arrivals, columns: Sequence[ColumnRef]) -> tuple[int | None, int | None]:

@@ -13,7 +13,7 @@ from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.order.streams import Stream
 from obda_bm.planning.inputs import Arrivals, units_per_one
-from obda_bm.planning.places import clamp, common_range, places
+from obda_bm.planning.places import clamp, common_range, has_few_places, places
 
 Piece = frozenset[int]
 T = TypeVar("T")
@@ -85,35 +85,27 @@ def _set_synopsis(
     order: list[Comparison],
     crossing: list[Comparison],
 ) -> Synopsis:
-    """Presence or extremes; several of them only for columns that a key cannot hold."""
-    keyed = dict.fromkeys(c for j in order if _is_keyed(arrivals, c := _column(j.left)))
-    tests = {c: [_column(j.right) for j in order if j.left == c] for c in keyed}
-    order = [j for j in order if j.left not in keyed]
+    """Presence or an extreme; where one will not do, comparisons with few outcomes go to the key.
+
+    Several extremes are left where a key cannot tell all that is compared.
+    """
+    several = len(_extremes(arrivals, order)) > 1
+    placed = [j for j in order if several and has_few_places(arrivals, j)]
+    keyed = dict.fromkeys(_column(j.left) for j in placed)
+    partners = {c: [_column(j.right) for j in placed if j.left == c] for c in keyed}
+    order = [j for j in order if j not in placed]
     different = _different(arrivals, exact, crossing) if not order else ()
     return Synopsis(
         tuple(sorted(piece)),
         (*exact, *keyed),
-        clamps=_present(clamp(arrivals, c, tests[c]) for c in keyed),
+        clamps=_present(clamp(arrivals, c, partners[c]) for c in keyed),
         extremes=_extremes(arrivals, order),
         expiries=_expiries(arrivals, piece, exact),
         horizon=_horizon(crossing),
         different=different,
         tests=len({j.right for j in crossing if j.left in different}),
+        places=_present(places(arrivals, c, partners[c]) for c in keyed),
     )
-
-
-def _is_keyed(arrivals: Arrivals, column: ColumnRef) -> bool:
-    """Whether a bounded column is held in keys: where it is kept first, one extreme will not do.
-
-    Larger pieces follow the smallest one, which they are built from.
-    """
-    timeline = arrivals.timeline
-    if not timeline.closure.bounded(column):
-        return False
-    first = timeline.down(timeline.streams[arrivals.owner(column)])
-    piece = frozenset(map(timeline.streams.index, first))
-    crossing = [o for j in arrivals.joins for o in _oriented(arrivals, j, piece)]
-    return len(_extremes(arrivals, _needs(arrivals, piece, crossing, _is_order)[1])) > 1
 
 
 def _different(
