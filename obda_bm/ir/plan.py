@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
@@ -42,8 +43,40 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Grid:
+    """The values from `lower` to `upper`, a `step` apart."""
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+
+    def __str__(self) -> str:
+        return str(self.lower) if self.lower == self.upper else f"{self.lower}..{self.upper}"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Dense values or texts, of which only the place among what they meet later matters."""
+
+    column: ColumnRef
+    grids: tuple[Grid, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.column} among {', '.join(map(str, (*self.grids, *self.texts)))}"
+
+
+ROW = "#row"
+"""The column of a static relation that tells its rows apart; no SQL name has a # in it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
-    """What arrives together: streams with equal timestamps, with the static rows they own."""
+    """What arrives together: streams with equal timestamps, with the static rows they meet.
+
+    A static relation that several inputs meet is joined with each of them; `ROW` tells later
+    whether they met the same row.
+    """
 
     scans: tuple[Scan, ...]
     statics: tuple[Scan, ...]
@@ -112,6 +145,7 @@ class Synopsis:
     horizon: int | None = None  # older times in the key are all alike
     different: tuple[ColumnRef, ...] = ()  # key columns that future texts must only differ from
     tests: int = 0  # how many future texts those are
+    places: tuple[Places, ...] = ()
     size: tuple[State, ...] = ()  # what it holds at most
 
 

@@ -17,11 +17,11 @@ from obda_bm.order.streams import enumerable
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """How many values columns have in a key; `clamped` tells it of those that are clamped."""
+    """How many values columns have in a key; `coded` tells it of those kept by their place."""
 
     space: CellSpace
     joins: tuple[Join, ...]
-    clamped: Mapping[ColumnRef, int]
+    coded: Mapping[ColumnRef, int]
 
     def of(self, static: Iterable[str], columns: Iterable[ColumnRef]) -> tuple[KeyColumn, ...]:
         """Static rows and `columns` as keys, without what a constant or another key determines."""
@@ -39,7 +39,7 @@ class Keys:
 
     def _key(self, column: ColumnRef) -> KeyColumn:
         key = key_column(self.space, self.joins, column)
-        count = self.clamped.get(column)
+        count = self.coded.get(column)
         if count is None or (key.values is not None and key.values <= count):
             return key
         return KeyColumn(column, count, "what it is compared with")

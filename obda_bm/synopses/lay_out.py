@@ -66,7 +66,7 @@ def _memory(query: SpjUnion, branches: tuple[BranchLayout, ...]) -> Memory:
     """The old answer can be derived where each synopsis holds the best of everything."""
     if query.semantics is Semantics.BAG:
         return Memory.NONE
-    several = [s for b in branches for s in b.synopses if len(s.extremes) > 1 or s.different]
+    several = [s for b in branches for s in b.synopses if len(s.extremes) > 1]
     if len(branches) != 1 or several:
         return Memory.STORED
     timeline = branches[0].arrivals.timeline

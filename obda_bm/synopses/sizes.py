@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import comb, prod
 
-from obda_bm.ir.plan import Extreme, Input, Range, Synopsis
+from obda_bm.ir.plan import Extreme, Input, Places, Range, Synopsis
 from obda_bm.ir.spj import Semantics
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef
@@ -18,7 +18,7 @@ from obda_bm.ir.verdict import State
 from obda_bm.order.cells import CellSpace
 from obda_bm.order.closure import Closure
 from obda_bm.order.joins import joins
-from obda_bm.synopses.inputs import Arrivals, told_apart
+from obda_bm.synopses.inputs import Arrivals, original, told_apart
 from obda_bm.synopses.keys import Keys
 
 
@@ -46,11 +46,11 @@ class Sizing:
         return [c for c in coded if c.occurrence in aliases]
 
     def rows(self) -> list[str]:
-        """The static occurrences that the key has columns of."""
-        static = {s.alias for i in self.synopsis.inputs for s in self.arrivals.inputs[i].statics}
-        return list(
-            dict.fromkeys(c.occurrence for c in self.synopsis.key if c.occurrence in static)
-        )
+        """The static occurrences that the key has columns of; copies are of the same row."""
+        inputs = [self.arrivals.inputs[i] for i in self.synopsis.inputs]
+        static = {scan.alias for given in inputs for scan in given.statics}
+        mentioned = dict.fromkeys(c.occurrence for c in self.synopsis.key)
+        return list(dict.fromkeys(original(a) for a in mentioned if a in static))
 
 
 def sizes(
@@ -75,13 +75,13 @@ def _state(sizing: Sizing, recent: dict[int, int]) -> State:
         if text is not None
         for scan in sizing.arrivals.inputs[i].scans
     }
-    keys = Keys(sizing.space, tuple(joins(sizing.arrivals.timeline)), _clamped_to(sizing))
+    keys = Keys(sizing.space, tuple(joins(sizing.arrivals.timeline)), _coded(sizing))
     values = [c for c in columns if not sizing.closure.query.is_time(c)]
     return State(
         sizing.names,
         keys.of(sizing.rows(), [c for c in values if not _is_among(sizing, c, counted)]),
         _value(sizing, one_by_one=None not in arriving.values()),
-        _units(sizing),
+        _units(sizing, counted),
         "·".join(copies),
     )
 
@@ -93,10 +93,10 @@ def _is_among(sizing: Sizing, column: ColumnRef, aliases: set[str]) -> bool:
 def _arriving(sizing: Sizing, index: int, recent: int | None) -> str | None:
     """How many tuples of an input are kept as they are; None where its key columns limit them."""
     given = sizing.arrivals.inputs[index]
+    if given.end is not None and (sizing.own(index) or _is_compared(sizing, given)):
+        return _until_its_end(given)
     if not sizing.own(index):
         return None
-    if given.end is not None:
-        return _until_its_end(given)
     if recent is not None:
         return _within(given, recent)
     if all(_is_limited(sizing, c) for c in sizing.own(index)):
@@ -106,6 +106,14 @@ def _arriving(sizing: Sizing, index: int, recent: int | None) -> str | None:
         return _within(given, ticks)
     ending = [sizing.arrivals.inputs[i] for i in _ending_outside(sizing)]
     return f"rate({given.name})·end({', '.join(e.name for e in ending)})" if ending else None
+
+
+def _is_compared(sizing: Sizing, given: Input) -> bool:
+    """Whether the input has one of several extremes."""
+    extremes = sizing.synopsis.extremes
+    return len(extremes) > 1 and any(
+        c.occurrence in given.aliases for e in extremes for c in e.columns
+    )
 
 
 def _is_limited(sizing: Sizing, column: ColumnRef) -> bool:
@@ -161,10 +169,17 @@ def _ending_outside(sizing: Sizing) -> Iterator[int]:
             yield i
 
 
-def _clamped_to(sizing: Sizing) -> dict[ColumnRef, int]:
-    """How many values clamped key columns have."""
+def _coded(sizing: Sizing) -> dict[ColumnRef, int]:
+    """How many values key columns have of which only the place among others is kept."""
     counts = {c.column: told_apart(sizing.arrivals, c) for c in sizing.synopsis.clamps}
-    return {column: count for column, count in counts.items() if count is not None}
+    placed = {p.column: _places(p) for p in sizing.synopsis.places}
+    return {column: n for column, n in {**counts, **placed}.items() if n is not None}
+
+
+def _places(places: Places) -> int:
+    """Each value that is met, and where they are ordered each interval between them."""
+    marks = len(places.texts) + sum(1 + (g.upper - g.lower) // g.step for g in places.grids)
+    return 2 * marks + 1 if places.grids else marks + 1
 
 
 def _value(sizing: Sizing, one_by_one: bool) -> str:
@@ -177,12 +192,12 @@ def _value(sizing: Sizing, one_by_one: bool) -> str:
     return ", ".join(dict.fromkeys(map(str, sizing.synopsis.extremes))) or "present"
 
 
-def _units(sizing: Sizing) -> int:
+def _units(sizing: Sizing, counted: set[str]) -> int:
     """The units of all entries of one key."""
     synopsis = sizing.synopsis
     if synopsis.different:
         return _representatives(len(synopsis.different), synopsis.tests)
-    return max(1, len(synopsis.extremes)) * _front(sizing)
+    return max(1, len(synopsis.extremes)) * _front(sizing, counted)
 
 
 def _representatives(columns: int, tests: int) -> int:
@@ -193,13 +208,17 @@ def _representatives(columns: int, tests: int) -> int:
     return comb(columns + tests, columns) * columns
 
 
-def _front(sizing: Sizing) -> int:
+def _front(sizing: Sizing, counted: set[str]) -> int:
     """How many entries of one key no other dominates.
 
     Entries that agree in all extremes but one are ordered by it, so they are no more than there
     are values of the others.
     """
-    alike = {(e.columns, e.side): e for e in sizing.synopsis.extremes}
+    alike = {
+        (e.columns, e.side): e
+        for e in sizing.synopsis.extremes
+        if not all(c.occurrence in counted for c in e.columns)
+    }
     counts = [_extreme_values(sizing, e) for e in alike.values()]
     limited = sorted(c for c in counts if c is not None)
     if len(limited) == len(counts):

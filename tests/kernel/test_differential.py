@@ -11,7 +11,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -22,7 +21,7 @@ from obda_bm.analysis import assess
 from obda_bm.execution.reference import Row, Tuple, Tuples, emit_reference
 from obda_bm.ir.catalog import Column, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery, SpjUnion
-from obda_bm.ir.sqltypes import DATE, INTEGER, TIMESTAMP, Family, Order, SqlType, Value
+from obda_bm.ir.sqltypes import DATE, INTEGER, TIMESTAMP, Family, Order, SqlType
 from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Membership, NotNull, Op, Predicate
 from obda_bm.ir.verdict import Bounded
 from tests.analysis.queries import EVERY, MIXED, Shape, constant, random_query
@@ -134,12 +133,12 @@ def _bounding(rng: Random, shape: Shape, query: SpjUnion) -> SpjUnion:
 def _union(rng: Random, shape: Shape, query: SpjUnion) -> SpjUnion:
     """`query` and a second branch: a variant of the first, or one over other streams."""
     (first,) = query.branches
-    families = [_type(first, o).family for o in first.projection]
+    kinds = [_kind(first, o) for o in first.projection]
     for _ in range(30):
         second = _variant(rng, first) if rng.random() < 0.5 else _other(rng, shape)
         outputs = []
-        for family, output in zip(families, first.projection, strict=True):
-            fitting = [c for c, kind in _values_of(second) if kind.family is family]
+        for kind, output in zip(kinds, first.projection, strict=True):
+            fitting = [c for c, other in _values_of(second) if (other.family, other.order) == kind]
             if isinstance(output.term, ColumnRef) and fitting:
                 outputs.append(replace(output, term=rng.choice(fitting)))
             elif isinstance(output.term, Constant):
@@ -147,6 +146,13 @@ def _union(rng: Random, shape: Shape, query: SpjUnion) -> SpjUnion:
         if len(outputs) == len(first.projection):
             return replace(query, branches=(first, replace(second, projection=tuple(outputs))))
     return query
+
+
+def _kind(branch: SpjQuery, output: Output) -> tuple[Family, Order]:
+    """What columns of a union have in common: SQL would round decimals beside floats."""
+    term = output.term
+    type_ = branch.column(term).type if isinstance(term, ColumnRef) else term.type
+    return type_.family, type_.order
 
 
 def _variant(rng: Random, branch: SpjQuery) -> SpjQuery:
@@ -326,34 +332,13 @@ def failure(query: SpjUnion, verdict: Bounded, tuples: Tuples, cuts: Sequence[in
         return traceback.format_exc(limit=-4)
     expected = emit_reference(query, tuples)
     for time in sorted(expected.keys() | run.emitted.keys()):
-        right = as_union_type(query, expected.get(time, Counter()))
-        actual = run.emitted.get(time, Counter())
+        right, actual = expected.get(time, Counter()), run.emitted.get(time, Counter())
         if right != actual:
             return f"at {time}:\n  expected {_shown(right)}\n  actual   {_shown(actual)}"
     bound = verdict.bound.units
     if bound is not None and run.peak > bound:
         return f"{run.peak} units, more than the bound {bound} = {verdict.bound.formula}"
     return None
-
-
-def as_union_type(query: SpjUnion, rows: Counter[Row]) -> Counter[Row]:
-    """Exact numbers as the doubles they become where another branch of the union has doubles."""
-    columns = zip(*([_type(b, o) for o in b.projection] for b in query.branches), strict=True)
-    dense = [any(kind.order is Order.DENSE for kind in kinds) for kinds in columns]
-    converted: Counter[Row] = Counter()
-    for row, count in rows.items():
-        cells = zip(row, dense, strict=True)
-        converted[tuple(_double(value) if to else value for value, to in cells)] += count
-    return converted
-
-
-def _double(value: Value | None) -> Value | None:
-    return value if value is None or isinstance(value, str) else Fraction(float(value))
-
-
-def _type(branch: SpjQuery, output: Output) -> SqlType:
-    term = output.term
-    return branch.column(term).type if isinstance(term, ColumnRef) else term.type
 
 
 def kind_of(text: str | None) -> str:
