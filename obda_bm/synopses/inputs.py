@@ -183,7 +183,12 @@ def _implied_equalities(closure: Closure, aliases: set[str]) -> Iterator[Compari
 
     Where a CHECK makes them equal, NULL passes it.
     """
-    columns = [c for c in closure.values.nodes if c.occurrence in aliases and closure.non_null(c)]
+    # What is fixed by constants is filtered already.
+    columns = [
+        c
+        for c in closure.values.nodes
+        if c.occurrence in aliases and closure.non_null(c) and closure.constant(c) is None
+    ]
     for column in columns:
         equal = [c for c in columns if closure.equals(column, c)]
         if equal[0] != column:
@@ -262,8 +267,11 @@ def told_apart(arrivals: Arrivals, clamp: Range) -> int | None:
     uppers = [limit.upper for limit in limits if limit.upper is not None]
     if not lowers or not uppers:
         return None
-    grain = type_.grain * units_per_one(closure.query, column, arrivals.scale)
-    return max(1, int((min(uppers) - max(lowers)) // grain) + 1)
+    grain = int(type_.grain * units_per_one(closure.query, column, arrivals.scale))
+    lower, upper = max(lowers), min(uppers)
+    first, last = -(-lower // grain), upper // grain
+    # A clamp may lie between two values of the type, and is then one more.
+    return max(0, last - first + 1) + bool(lower % grain) + bool(upper % grain)
 
 
 def units_per_one(query: SpjQuery, column: ColumnRef, scale: int) -> int:

@@ -219,15 +219,15 @@ def _front(sizing: Sizing, counted: set[str]) -> int:
         for e in sizing.synopsis.extremes
         if not all(c.occurrence in counted for c in e.columns)
     }
-    counts = [_extreme_values(sizing, e) for e in alike.values()]
-    limited = sorted(c for c in counts if c is not None)
-    if len(limited) == len(counts):
-        return prod(limited[:-1])
-    if len(counts) - len(limited) == 1:
-        return prod(limited)
-    return prod(limited) * _cells(
-        sizing, [e for e, c in zip(alike.values(), counts, strict=True) if c is None]
-    )
+    counts = {e: _extreme_values(sizing, e) for e in alike.values()}
+    limited = sorted(count for count in counts.values() if count is not None)
+    match [e for e, count in counts.items() if count is None]:
+        case []:
+            return prod(limited[:-1])
+        case [_]:
+            return prod(limited)
+        case several:
+            return prod(limited) * _cells(sizing, several)
 
 
 def _extreme_values(sizing: Sizing, extreme: Extreme) -> int | None:
