@@ -70,9 +70,14 @@ def _order(timeline: Timeline) -> tuple[TimeEdge, ...]:
     windows = [
         TimeEdge(str(x), str(y), WITHIN, duration(timeline.closure, x.aliases[0], age))
         for x, y in pairs
-        if (age := timeline.window(x, y)) is not None and age > 0
+        if (age := timeline.window(x, y)) is not None and age > 0 and _goes_on(timeline, y)
     ]
     return (*order, *windows)
+
+
+def _goes_on(timeline: Timeline, stream: Stream) -> bool:
+    """Whether it never ends; else all of it lies within its end of everything."""
+    return timeline.closure.infinite(stream.aliases[0])
 
 
 def _ordered(timeline: Timeline, x: Stream, y: Stream) -> bool:
