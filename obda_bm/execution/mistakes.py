@@ -26,6 +26,10 @@ class Mistake(Enum):
     NO_SPARK_YET = "OBM520"
     NEEDS_A_PATH = "OBM521"
     UNWRITABLE_FILE = "OBM522"
+    FOREIGN_STATE = "OBM533"
+    BROKEN_STATE = "OBM534"
+    STATE_IN_USE = "OBM535"
+    NOT_RESUMABLE = "OBM538"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

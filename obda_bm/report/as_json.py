@@ -142,7 +142,7 @@ def explanation_as_json(query: SpjUnion, branches: Iterable[BranchExplanation]) 
                 "query": branch.query,
                 "satisfiable": branch.satisfiable,
                 "streams": list(branch.streams),
-                "order": list(branch.order),
+                "order": list(map(str, branch.order)),
                 "columns": [
                     {"column": c.column, "type": c.type, "domain": c.domain, "bounded": c.bounded}
                     for c in branch.columns

@@ -62,7 +62,7 @@ def _explanation(query: SpjUnion, branches: tuple[BranchExplanation, ...]) -> It
             yield "  unsatisfiable: its answer is always empty"
             continue
         yield f"  infinite streams: {', '.join(branch.streams) or 'none'}"
-        yield f"  order in time: {'; '.join(branch.order) or 'none'}"
+        yield f"  order in time: {'; '.join(map(str, branch.order)) or 'none'}"
         yield "  columns:"
         yield from (f"    {c.column} {c.type}: {c.domain}" for c in branch.columns)
         yield f"  joins: {', '.join(branch.joins) or 'none'}"

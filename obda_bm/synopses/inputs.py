@@ -190,9 +190,14 @@ def _implied_equalities(closure: Closure, aliases: set[str]) -> Iterator[Compari
         if c.occurrence in aliases and closure.non_null(c) and closure.constant(c) is None
     ]
     for column in columns:
-        equal = [c for c in columns if closure.equals(column, c)]
-        if equal[0] != column:
-            yield Comparison(equal[0], Op.EQ, column)
+        first = next(c for c in columns if closure.equals(column, c))
+        if first != column and not _is_stated(closure.query, first, column):
+            yield Comparison(first, Op.EQ, column)
+
+
+def _is_stated(query: SpjQuery, left: ColumnRef, right: ColumnRef) -> bool:
+    either = (Comparison(left, Op.EQ, right), Comparison(right, Op.EQ, left))
+    return any(p in query.predicates for p in either)
 
 
 def _across(equalities: Iterable[Comparison]) -> Iterator[Comparison]:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 from obda_bm.diagnostics import Diagnostic, ObdaError
+from obda_bm.execution.durable import Destination, Reading, run_durably
 from obda_bm.execution.local import Limits, Progress, RunReport, relations_of, steps
 from obda_bm.execution.markers import MAX_PENDING, LateRows
 from obda_bm.execution.mistakes import Mistake
-from obda_bm.execution.sinks import Format, Sink, json_rows, open_sink
-from obda_bm.execution.sources import BATCH_ROWS, read_source
+from obda_bm.execution.sinks import Format, json_rows, open_sink
+from obda_bm.execution.sources import BATCH_ROWS, read_source, read_static
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
 from obda_bm.interfaces.cli.query import add_query_arguments, with_query
-from obda_bm.ir.catalog import Relation
+from obda_bm.ir.catalog import Extent, Relation
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.ir.sqltypes import INTEGER, TIMESTAMP, SqlType
 from obda_bm.pipeline import Compiled
@@ -38,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--report", metavar="FILE", type=Path, help="a file for the final report, as JSON")
     add("--late", metavar="FILE", type=Path, help="a file for rows that came too late, as JSON")
     add("--once", action="store_true", help="stop when the sources are exhausted")
+    add("--state", metavar="DIR", type=Path, help="keep the state there; the same command resumes")
     add("--batch-rows", metavar="N", type=_positive, default=BATCH_ROWS, help="read N rows at once")
     add(
         "--max-pending",
@@ -57,46 +61,88 @@ def run(args: Namespace) -> ExitCode:
         if plan is None:
             return _refuse(compiled)
         try:
-            return _run_local(args, compiled, plan)
+            # Opened before anything is read: a report that cannot be written is said now.
+            with ExitStack() as opened:
+                report_file = None if args.report is None else _open(args.report, opened)
+                done = _run_local(args, compiled, plan)
+                _write_report(args, done.report, report_file)
         except ObdaError as error:
             return _fail(args, error)
+        return ExitCode.INTERRUPTED if done.interrupted else ExitCode.BOUNDED
 
     return with_query(args, execute)
 
 
-def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> ExitCode:
-    relations = relations_of(plan)
-    directory = compiled.setting.directory
-    tables = {r.name: read_source(r, directory, args.batch_rows) for r in relations}
-    limits = Limits(args.batch_rows, args.max_pending)
-    format_ = Format(args.format or ("jsonl" if args.json else "table"))
+def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> Tally:
     run = Tally(RunReport(plan.bound.units))
-    with ExitStack() as opened:
-        # Everything is opened before anything is read: a report that cannot be written is said now.
-        report_file = None if args.report is None else _open(args.report, opened)
-        progress = _shown(args, steps(plan, tables, _late_rows(args.late, opened), limits))
-        time_type = _marker_type(relations)
-        with _complaining(args.output), open_sink(format_, args.output, time_type) as sink:
-            run.follow(progress, sink)
-        _write_report(args, run.report, report_file)
-    return ExitCode.INTERRUPTED if run.interrupted else ExitCode.BOUNDED
+    start = _started if args.state is None else _resumed
+    with _complaining(args.output), ExitStack() as opened:
+        run.follow(_shown(args, start(args, compiled.setting.directory, plan, opened)))
+    return run
+
+
+def _started(
+    args: Namespace, directory: Path, plan: SynopsisPlan, opened: ExitStack
+) -> Generator[Progress]:
+    """A run from the beginning."""
+    relations = relations_of(plan)
+    tables = {r.name: read_source(r, directory, args.batch_rows) for r in relations}
+    format_ = Format(args.format or ("jsonl" if args.json else "table"))
+    on_late = _late_rows(args.late, opened)
+    sink = opened.enter_context(open_sink(format_, args.output, _marker_type(relations)))
+    for step in steps(plan, tables, on_late, Limits(args.batch_rows, args.max_pending)):
+        if step.results is not None:
+            sink.write(step.results)
+        yield step
+
+
+def _resumed(
+    args: Namespace, directory: Path, plan: SynopsisPlan, _opened: ExitStack
+) -> Generator[Progress]:
+    """A run that goes on where the last one with the same state directory has stopped."""
+    relations = relations_of(plan)
+    static = [r for r in relations if r.extent is Extent.STATIC]
+    reading = Reading(
+        {r: read_source(r, directory, args.batch_rows) for r in relations if r not in static},
+        {r.name: read_static(r, directory) for r in static},
+        args.max_pending,
+    )
+    format_ = Format(args.format or "jsonl")
+    destination = Destination(format_, _marker_type(relations), args.output, args.late)
+    return run_durably(plan, reading, args.state, destination, sys.stdout)
 
 
 @dataclass(slots=True)
 class Tally:
-    """The report of a run so far; Ctrl-C ends the run, and what was found until then counts."""
+    """The report of a run so far. Ctrl-C ends it after the current batch, a second one at once.
+
+    To stop in the middle of a batch would leave half a line of output behind.
+    """
 
     report: RunReport
     interrupted: bool = False
 
-    def follow(self, progress: Iterator[Progress], sink: Sink) -> None:
-        try:
+    def follow(self, progress: Generator[Progress]) -> None:
+        with _on_signals(self.stop), closing(progress):
             for step in progress:
-                if step.results is not None:
-                    sink.write(step.results)
                 self.report = step.report
-        except KeyboardInterrupt:
-            self.interrupted = True
+                if self.interrupted:
+                    break
+
+    def stop(self, _number: int, _frame: object) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+
+
+@contextmanager
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 @contextmanager
@@ -148,22 +194,23 @@ def _open(path: Path, opened: ExitStack) -> TextIO:
         raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
 
 
-def _shown(args: Namespace, progress: Iterator[Progress]) -> Iterator[Progress]:
+def _shown(args: Namespace, progress: Generator[Progress]) -> Generator[Progress]:
     """The same, with a line on the terminal that tells how far it is.
 
     Not where the results go to the terminal, too: they show it, and the line would be in their way.
     """
     results_there = args.output is None and sys.stdout.isatty()
-    if results_there or not sys.stderr.isatty():
-        yield from progress
-        return
-    meter = Meter()
-    try:
-        for step in progress:
-            meter.show(step)
-            yield step
-    finally:
-        meter.clear()
+    with closing(progress):
+        if results_there or not sys.stderr.isatty():
+            yield from progress
+            return
+        meter = Meter()
+        try:
+            for step in progress:
+                meter.show(step)
+                yield step
+        finally:
+            meter.clear()
 
 
 @dataclass(slots=True)
