@@ -80,11 +80,20 @@ def _advance_branch(
         new = [_contribution(batch, synopsis, part) for part in parts]
         history = _history(batch, synopsis, concatenate([load(store, synopsis, batch.how), *new]))
         batch = replace(batch, histories=(*batch.histories, history))
-        saved.append(save(history, synopsis, branch, batch.how, until))
+        saved.append(_saved(batch, history, synopsis, until))
     found = _projected(branch, [run_step(batch, s) for s in branch.steps if s.target is None])
     if plan.emitted is Memory.DERIVED:
         found = unless_answered(found, _answer_before(batch), branch, batch.how)
     return tuple(saved), branch_results(plan, found, branch, batch.how, batch.times)
+
+
+def _saved(batch: Batch, history: History | Front, synopsis: Synopsis, until: int) -> Store:
+    """What is left of a synopsis; entries that a horizon makes alike become one."""
+    store = save(history, synopsis, batch.plan, batch.how, until)
+    if synopsis.horizon is None:
+        return store
+    alike = _history(batch, synopsis, load(store, synopsis, batch.how))
+    return save(alike, synopsis, batch.plan, batch.how, until)
 
 
 def _arrived(plan: SynopsisPlan, branch: BranchPlan, tables: Mapping[str, pa.Table]) -> Batch:
