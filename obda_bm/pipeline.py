@@ -50,7 +50,8 @@ class Compiled:
         return notebook_cell(self.verdict, self._outline())
 
     def _outline(self) -> PlanOutline | None:
-        return None if self.plan is None else outline(self.plan)
+        plan = self.plan
+        return None if plan is None else outline(plan)
 
     def witness(self, n: int) -> tuple[Witness, Evidence] | None:
         """Streams of `n` candidates that force memory to grow, executed; None if there are none."""
