@@ -47,9 +47,10 @@ _TOKENS = (
     (Kind.LANGUAGE, r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*"),
     (Kind.NUMBER, r"[+-]?(?:\d+\.\d*|\.\d+|\d+)[eE][+-]?\d+|[+-]?(?:\d*\.\d+|\d+)"),
     (Kind.BLANK, r"_:\w[\w.-]*(?<!\.)|\[\s*\]"),
+    (Kind.SYMBOL, ":-"),  # before names, which may be nothing but a colon
     (Kind.NAME, r"(?:[^\W\d_][\w.-]*)?:" + _LOCAL),
     (Kind.WORD, r"[^\W\d]\w*(?:-\w+)*"),
-    (Kind.SYMBOL, r"\^\^|&&|\|\||!=|<=|>=|<-|:-|[{}()\[\].;,*+/|^!<>=?]"),
+    (Kind.SYMBOL, r"\^\^|&&|\|\||!=|<=|>=|<-|[{}()\[\].;,*+/|^!<>=?]"),
 )
 _PATTERN = re.compile(
     "|".join(f"(?P<t{i}>{pattern})" for i, (_, pattern) in enumerate(_TOKENS)), re.DOTALL
