@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from obda_bm.ir.hierarchy import TOP
 from obda_bm.ir.rdf import Literal, RdfTerm, Variable
 from obda_bm.ir.tbox import THING, Concept, Exists, Named, Role, SubClassOf
-from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, substitute
+from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom
 from obda_bm.rewriting.places import atoms_with, fresh_names
 from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, RoleBelow, Step
-from obda_bm.rewriting.unify import representative, unifier
+from obda_bm.rewriting.unify import representative, unifier, unite
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def clip(derived: Derived, variable: Variable, knowledge: Knowledge) -> Iterator
     kept = tuple(atom for atom in query.body if atom not in around.atoms)
     for axiom in _most_general(_inventing(around, knowledge), knowledge):
         made = concept_atom(axiom.sub, parent, query, around.atoms[0])
-        united = _with_body(query, (*kept, made), unifier(around.neighbours, parent))
+        united = unite(query, (*kept, made), unifier(around.neighbours, parent))
         yield derived.by(united, *_reasons(axiom, around))
 
 
@@ -118,15 +118,6 @@ def concept_atom(
             other = next(v for v in fresh_names(query) if v != term)
             subject, object_ = (other, term) if inverse else (term, other)
             return PropertyAtom(iri, subject, object_, place.state, place.span)
-
-
-def _with_body(
-    query: ConjunctiveQuery, body: tuple[Atom, ...], binding: dict[Variable, RdfTerm]
-) -> ConjunctiveQuery:
-    # Substitution comes first: the head may have a variable that only the old body binds.
-    old = ConjunctiveQuery(query.head, (*query.body, *body), query.comparisons)
-    new = substitute(old, binding)
-    return ConjunctiveQuery(new.head, new.body[len(query.body) :], new.comparisons)
 
 
 def _reasons(axiom: SubClassOf, around: Surroundings) -> Iterator[Step]:
