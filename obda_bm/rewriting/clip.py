@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from obda_bm.ir.hierarchy import TOP
 from obda_bm.ir.rdf import Literal, RdfTerm, Variable
 from obda_bm.ir.tbox import THING, Concept, Exists, Named, Role, SubClassOf
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom
@@ -94,17 +93,28 @@ def _has_concepts(role: Role, around: Surroundings, knowledge: Knowledge) -> boo
     )
 
 
-def _most_general(axioms: Iterable[SubClassOf], knowledge: Knowledge) -> tuple[SubClassOf, ...]:
-    """The axioms whose left side no other left side includes."""
-    by_concept = {axiom.sub: axiom for axiom in reversed(tuple(axioms))}
-    kept: dict[Concept, SubClassOf] = {}
-    for concept in sorted(by_concept, key=str):
-        above = knowledge.hierarchy.concepts_above(concept)
-        if kept.keys().isdisjoint(above) and (TOP not in by_concept or concept == TOP):
-            below = knowledge.hierarchy.concepts_below(concept)
-            kept = {c: a for c, a in kept.items() if c not in below}
-            kept[concept] = by_concept[concept]
-    return tuple(kept.values())
+def _most_general(axioms: Iterable[SubClassOf], knowledge: Knowledge) -> list[SubClassOf]:
+    """The axioms with the most general left sides, one for each of these."""
+    kept: list[SubClassOf] = []
+    for axiom in axioms:
+        if not any(_covers(other.sub, axiom.sub, knowledge) for other in kept):
+            kept = [a for a in kept if not _covers(axiom.sub, a.sub, knowledge)]
+            kept.append(axiom)
+    return kept
+
+
+def _covers(general: Concept, special: Concept, knowledge: Knowledge) -> bool:
+    """Whether the atom of `general` stands for that of `special`, too.
+
+    A compiled edge stands for edges only: with Pump ⊑ ∃feeds, `feeds(x, y)` is not `Pump(x)`.
+    """
+    match general, special:
+        case Named(iri), _:
+            return iri == THING or special in knowledge.hierarchy.concepts_below(general)
+        case Exists(role), Exists(lower):
+            return lower in knowledge.hierarchy.roles_below(role)
+        case _:
+            return False
 
 
 def concept_atom(

@@ -37,8 +37,12 @@ LARGEST = 4_000
 
 @dataclass(frozen=True)
 class Null:
-    """An individual invented for `parent`; it is a literal if the role is a data property."""
+    """An individual invented for `parent`; it is a literal if the role is a data property.
 
+    Each state invents its own.
+    """
+
+    state: State
     parent: Any
     role: Role | None
     depth: int
@@ -46,8 +50,6 @@ class Null:
 
 
 Element = Iri | Literal | Null
-ELSEWHERE = Null(None, None, 0)
-"""No domain is empty: somebody exists, of whom nothing is known."""
 
 
 class TooLarge(Exception):
@@ -61,6 +63,7 @@ class World:
     members: dict[str, set[Element]] = field(default_factory=dict)
     pairs: dict[str, set[tuple[Element, Element]]] = field(default_factory=dict)
     individuals: set[Element] = field(default_factory=set)
+    state: State = None
 
     def is_in(self, concept: Concept) -> set[Element]:
         match concept:
@@ -89,14 +92,17 @@ Data = dict[State, World]
 def chase(data: Data, tbox: TBox, depth: int) -> Data:
     """The canonical model of `data` and `tbox` in every state, up to `depth` inventions deep."""
     everybody = {i for world in data.values() for i in world.individuals}
-    return {state: _chased(world, everybody, tbox, depth) for state, world in data.items()}
+    return {state: _chased(world, everybody, tbox, depth, state) for state, world in data.items()}
 
 
-def _chased(world: World, everybody: set[Element], tbox: TBox, depth: int) -> World:
+def _chased(world: World, everybody: set[Element], tbox: TBox, depth: int, state: State) -> World:
+    # No domain is empty: somebody exists, of whom nothing is known.
+    somebody = Null(state, None, None, 0)
     model = World(
         {iri: set(members) for iri, members in world.members.items()},
         {iri: set(pairs) for iri, pairs in world.pairs.items()},
-        {*everybody, ELSEWHERE},
+        {*everybody, somebody},
+        state,
     )
     changed = True
     while changed:
@@ -128,7 +134,7 @@ def _invent(model: World, element: Element, role: Role, tbox: TBox, depth: int) 
     if below >= depth or (isinstance(element, Null) and element.literal):
         return False
     literal = role.iri in tbox.data_properties
-    null = Null(element, role, below + 1, literal)
+    null = Null(model.state, element, role, below + 1, literal)
     if not model.add_pair(role, element, null):
         return False
     if not literal:
