@@ -32,7 +32,7 @@ from obda_bm.ir.terms import Op
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, TermComparison
 
 State = int | None
-LARGEST = 4_000
+LARGEST = 800
 
 
 @dataclass(frozen=True)
