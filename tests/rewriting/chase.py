@@ -32,7 +32,7 @@ from obda_bm.ir.terms import Op
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, TermComparison
 
 State = int | None
-LARGEST = 800
+LARGEST = 400
 
 
 @dataclass(frozen=True)
