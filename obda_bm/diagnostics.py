@@ -148,3 +148,15 @@ class SqlError(ObdaError):
 
 class OutsideFragment(ObdaError):
     """The query is well-formed but not a union of select-project-join queries."""
+
+
+class OntologyError(ObdaError):
+    """The ontology cannot be read, or leaves OWL 2 QL where that is refused."""
+
+
+class RewritingError(ObdaError):
+    """The rewriting would be too large to be of use."""
+
+
+class SparqlError(ObdaError):
+    """The SPARQL or datalog text is malformed, or no union of basic graph patterns."""

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from obda_bm.diagnostics import Span
 from obda_bm.ir.ucq import local_name
 
+THING = "http://www.w3.org/2002/07/owl#Thing"
+"""The class of every individual; `Thing(x)` in a query holds for whatever the data names."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Role:
@@ -123,6 +126,11 @@ class TBox:
     object_properties: frozenset[str] = frozenset()
     data_properties: frozenset[str] = frozenset()
     fresh: frozenset[str] = frozenset()
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """The IRIs of classes and properties that a query may use."""
+        return self.classes | self.object_properties | (self.data_properties - self.fresh)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.axioms))

@@ -14,6 +14,8 @@ VERBS = {
     "check": "say whether a query runs in bounded memory, and why",
     "explain": "show every stage of a query and every condition that was checked",
     "plan": "show the states of a bounded query: keys, values, what fills and reads them",
+    "rewrite": "rewrite a query with the axioms of an ontology",
+    "validate": "check an ontology and report every axiom that is not used",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "demo": "decide bundled example queries, no arguments needed",
