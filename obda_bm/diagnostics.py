@@ -148,3 +148,7 @@ class SqlError(ObdaError):
 
 class OutsideFragment(ObdaError):
     """The query is well-formed but not a union of select-project-join queries."""
+
+
+class StarqlError(ObdaError):
+    """The STARQL text is malformed, or not safe; every mistake found is among `diagnostics`."""
