@@ -188,7 +188,7 @@ def part_text(formula: Formula, names: Names) -> str:
 
 def needs_brackets(formula: Formula) -> bool:
     # More brackets than the grammar asks for: nobody should need to know what binds tighter.
-    return isinstance(formula, And | Or | IfThen | Not)
+    return isinstance(formula, And | Or | IfThen)
 
 
 def comparison_text(comparison: Comparison, names: Names) -> str:

@@ -38,7 +38,7 @@ from obda_bm.ir.starql import (
 
 __all__ = ["NO_NAMES", "Clause", "Names", "declaration_clauses", "document_text", "query_clauses"]
 
-ClausePart = Output | SourceStream | GroupPattern | Formula
+ClausePart = Output | Pulse | GroupPattern | Formula | tuple[SourceStream, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Clause:
     text: str
     span: Span | None
     head: str = ""
-    part: ClausePart | tuple[SourceStream, ...] | None = None
+    part: ClausePart | None = None
 
 
 def document_text(document: StarqlDocument) -> str:
@@ -76,8 +76,9 @@ def prefix_text(prefix: Prefix) -> str:
 def declaration_clauses(declaration: Declaration, names: Names) -> Iterator[Clause]:
     match declaration:
         case Pulse(name):
-            text = f"CREATE PULSE {name}".rstrip() + f" {pulse_text(declaration)}"
-            yield Clause(text, declaration.span)
+            head = f"CREATE PULSE {name}".rstrip() + " WITH "
+            text = head + ", ".join(pulse_settings(declaration))
+            yield Clause(text, declaration.span, head, declaration)
         case AggregateMacro(name, parameters, body):
             head = f"CREATE AGGREGATE {name} ({', '.join(parameters)}) AS "
             yield Clause(head + formula_text(body, names), declaration.span, head, body)
@@ -96,7 +97,7 @@ def query_clauses(query: StarqlQuery, names: Names) -> Iterator[Clause]:
     yield from (resource_clause("STATIC DATA", r, names) for r in query.static_data)
     yield from (resource_clause("ONTOLOGY", r, names) for r in query.ontologies)
     if query.pulse:
-        yield Clause(using_text(query.pulse), query.pulse.span)
+        yield using_clause(query.pulse)
     if query.where:
         text = f"WHERE {group_text(query.where, names)}"
         yield Clause(text, query.where.span, "WHERE ", query.where)
@@ -155,25 +156,35 @@ def resource_clause(keyword: str, resource: Resource, names: Names) -> Clause:
     return Clause(f"{keyword} {text}", resource.span)
 
 
-def using_text(pulse: Pulse | PulseName) -> str:
+def using_clause(pulse: Pulse | PulseName) -> Clause:
     match pulse:
         case PulseName(name):
-            return f"USING PULSE {name}"
+            return Clause(f"USING PULSE {name}", pulse.span)
         case Pulse():
-            return f"USING PULSE {pulse_text(pulse)}"
+            head = "USING PULSE WITH "
+            return Clause(head + ", ".join(pulse_settings(pulse)), pulse.span, head, pulse)
 
 
-def pulse_text(pulse: Pulse) -> str:
+def pulse_settings(pulse: Pulse) -> list[str]:
     settings = [
         f"START = {timestamp_text(pulse.start)}" if pulse.start else "",
         f"END = {timestamp_text(pulse.end)}" if pulse.end else "",
         f"FREQUENCY = {duration_text(pulse.frequency)}" if pulse.frequency else "",
     ]
-    return "WITH " + ", ".join(filter(None, settings))
+    return list(filter(None, settings))
 
 
 def timestamp_text(time: datetime) -> str:
-    return f'"{time.isoformat()}"^^xsd:dateTime'
+    return f'"{iso_text(time)}"^^xsd:dateTime'
+
+
+def iso_text(time: datetime) -> str:
+    """`time` as XML Schema writes it.
+
+    >>> iso_text(datetime(2026, 1, 31, 12, tzinfo=UTC))
+    '2026-01-31T12:00:00Z'
+    """
+    return time.isoformat().replace("+00:00", "Z")
 
 
 def sequence_text(sequence: SequenceBy) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from obda_bm.diagnostics import Span, did_you_mean
 from obda_bm.ir.formulas import DURATION, Duration
 from obda_bm.ir.rdf import RDF, XSD, Literal
+from obda_bm.ir.starql_text import iso_text
 from obda_bm.syntax.cursor import Cursor
 from obda_bm.syntax.iris import resolve
 from obda_bm.syntax.mistakes import Mistake
@@ -43,7 +44,7 @@ def typed(cursor: Cursor, text: str, datatype: str, span: Span) -> Literal | Dur
         case str() if datatype in (DURATION, XSD + "dayTimeDuration"):
             return duration(cursor, text, span)
         case str() if datatype == DATE_TIME:
-            return Literal(timestamp(cursor, text, span).isoformat(), DATE_TIME)
+            return Literal(iso_text(timestamp(cursor, text, span)), DATE_TIME)
         case _ if datatype == RDF + "langString":
             hint = 'Write the language after @, as in "text"@en.'
             cursor.note(Mistake.UNKNOWN_DATATYPE, span, "the language of the text is missing", hint)
