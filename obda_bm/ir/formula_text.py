@@ -39,6 +39,7 @@ from obda_bm.ir.ucq import Atom, ClassAtom, PropertyAtom
 if TYPE_CHECKING:
     from obda_bm.ir.starql import Prefix
 
+ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _LOCAL = re.compile(r"\w(?:[\w.-]*[\w-])?\Z")
 _BARE = {
     XSD + "integer": re.compile(r"-?[0-9]+\Z"),
@@ -48,6 +49,19 @@ _BARE = {
 }
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNITS = (("D", 86_400_000_000), ("H", 3_600_000_000), ("M", 60_000_000))
+
+
+def resolve_reference(base: str, reference: str) -> str:
+    """The IRI that `reference` stands for under `base`.
+
+    >>> resolve_reference("http://a.org/b", "c#"), resolve_reference("http://a.org/", "urn:x#")
+    ('http://a.org/c#', 'urn:x#')
+    """
+    if ABSOLUTE.match(reference) or not base:
+        return reference
+    iri = urljoin(base, reference)
+    # urljoin drops an empty fragment, which is how most namespaces end.
+    return iri + "#" if reference.endswith("#") and not iri.endswith("#") else iri
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,7 @@ class Names:
 
     def _relative(self, iri: str) -> str:
         rest = iri.removeprefix(self.base) if self.base else iri
-        return rest if rest and urljoin(self.base, rest) == iri else iri
+        return rest if rest and resolve_reference(self.base, rest) == iri else iri
 
     def datatype(self, iri: str) -> str:
         known = iri.startswith(XSD) and all(p.name.lower() != "xsd" for p in self.prefixes)

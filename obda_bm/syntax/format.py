@@ -14,6 +14,8 @@ from obda_bm.syntax.tokens import Token, Tokens, tokenize
 _LEADING = {"HAVING", "AGGREGATE", "FROM", "STREAM", "STATIC", "DATA", "ABOX", "ONTOLOGY", "TBOX"}
 _LEADING |= {"USING", "PULSE", "WHERE", "SEQUENCE", "BY", "AND", "OR", "THEN", "FILTER"}
 
+ROUNDS = 8
+
 
 def format_starql(source: SourceText) -> str:
     """`source` in the usual layout; formatting it again changes nothing.
@@ -21,6 +23,16 @@ def format_starql(source: SourceText) -> str:
     Raises:
         StarqlError: the text cannot be parsed.
     """
+    # A line opened for a comment may fit again once the comment stands at its end.
+    for _ in range(ROUNDS):
+        text = _laid_out(source)
+        if text == source.text:
+            break
+        source = SourceText(source.name, text)
+    return source.text
+
+
+def _laid_out(source: SourceText) -> str:
     document = read_document(source)
     read = tokenize(source)
     comments = tuple(comment.span.start for comment in read.comments)

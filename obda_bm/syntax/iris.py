@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from urllib.parse import urljoin
-
 from obda_bm.diagnostics import did_you_mean
+from obda_bm.ir.formula_text import ABSOLUTE, resolve_reference
 from obda_bm.ir.rdf import RDF, XSD
 from obda_bm.syntax.cursor import Cursor
 from obda_bm.syntax.mistakes import Mistake
@@ -25,7 +23,6 @@ DATATYPES = (
     *("language", "normalizedString", "token", "NMTOKEN", "Name", "NCName"),
 )
 _CANONICAL = {name.lower(): name for name in DATATYPES}
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def resolve(cursor: Cursor, token: Token) -> str:
@@ -34,9 +31,8 @@ def resolve(cursor: Cursor, token: Token) -> str:
 
 
 def _full(cursor: Cursor, token: Token) -> str:
-    reference = token.text[1:-1]
-    iri = urljoin(cursor.base, reference) if cursor.base else reference
-    if not _ABSOLUTE.match(iri):
+    iri = resolve_reference(cursor.base, token.text[1:-1])
+    if not ABSOLUTE.match(iri):
         hint = "Write the whole IRI, or declare BASE <...> at the top."
         cursor.note(Mistake.BAD_IRI, token.span, f"the IRI {token.text} is relative", hint)
     return iri
