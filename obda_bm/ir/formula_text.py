@@ -40,6 +40,14 @@ if TYPE_CHECKING:
     from obda_bm.ir.starql import Prefix
 
 ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+DATATYPES = (
+    *("string", "boolean", "decimal", "integer", "double", "float", "date", "time", "dateTime"),
+    *("dateTimeStamp", "duration", "dayTimeDuration", "yearMonthDuration", "gYear", "gMonth"),
+    *("gDay", "gYearMonth", "gMonthDay", "byte", "short", "int", "long", "unsignedByte"),
+    *("unsignedShort", "unsignedInt", "unsignedLong", "positiveInteger", "nonNegativeInteger"),
+    *("negativeInteger", "nonPositiveInteger", "hexBinary", "base64Binary", "anyURI"),
+    *("language", "normalizedString", "token", "NMTOKEN", "Name", "NCName"),
+)
 _LOCAL = re.compile(r"\w(?:[\w.-]*[\w-])?\Z")
 _BARE = {
     XSD + "integer": re.compile(r"-?[0-9]+\Z"),
@@ -79,15 +87,18 @@ class Names:
             local = iri[len(prefix.namespace) :]
             if _LOCAL.match(local):
                 return f"{prefix.name}:{local}"
+        if self._is_datatype(iri):
+            return f"xsd:{iri.removeprefix(XSD)}"
         return f"<{self._relative(iri)}>"
+
+    def _is_datatype(self, iri: str) -> bool:
+        """Whether `xsd:`, which needs no declaration, can be used."""
+        undeclared = all(prefix.name.lower() != "xsd" for prefix in self.prefixes)
+        return undeclared and iri.startswith(XSD) and iri.removeprefix(XSD) in DATATYPES
 
     def _relative(self, iri: str) -> str:
         rest = iri.removeprefix(self.base) if self.base else iri
         return rest if rest and resolve_reference(self.base, rest) == iri else iri
-
-    def datatype(self, iri: str) -> str:
-        known = iri.startswith(XSD) and all(p.name.lower() != "xsd" for p in self.prefixes)
-        return f"xsd:{iri[len(XSD) :]}" if known else self.iri(iri)
 
 
 NO_NAMES = Names()
@@ -115,7 +126,7 @@ def term_text(term: RdfTerm, names: Names = NO_NAMES) -> str:
             quoted = '"' + "".join(_ESCAPES.get(char, char) for char in lexical) + '"'
             if language:
                 return f"{quoted}@{language}"
-            return quoted if datatype == STRING else f"{quoted}^^{names.datatype(datatype)}"
+            return quoted if datatype == STRING else f"{quoted}^^{names.iri(datatype)}"
 
 
 def duration_text(duration: Duration) -> str:

@@ -115,15 +115,16 @@ class Cursor:
             return parse(self)
         except StarqlError as error:
             self.diagnostics += error.diagnostics
-            self.skip_to(stops)
+            self.skip_to(*stops)
             return None
 
-    def skip_to(self, stops: Iterable[str]) -> None:
-        """Move to the next clause, declaration or symbol of `stops`."""
-        symbols = set(stops)
+    def skip_to(self, *stops: str) -> None:
+        """Move to the next clause or declaration, or to a symbol of `stops` outside of braces."""
+        depth = 0
         while self.token.kind is not Kind.END:
-            if self.at_word(*DECLARATIONS, *CLAUSES) or self.at_symbol(*symbols):
+            if self.at_word(*DECLARATIONS, *CLAUSES) or (depth == 0 and self.at_symbol(*stops)):
                 return
+            depth += {"{": 1, "}": -1}.get(self.token.text, 0)
             self.take()
 
 

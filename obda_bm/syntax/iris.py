@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from obda_bm.diagnostics import did_you_mean
-from obda_bm.ir.formula_text import ABSOLUTE, resolve_reference
+from obda_bm.ir.formula_text import ABSOLUTE, DATATYPES, resolve_reference
 from obda_bm.ir.rdf import RDF, XSD
 from obda_bm.syntax.cursor import Cursor
 from obda_bm.syntax.mistakes import Mistake
@@ -14,14 +14,6 @@ WELL_KNOWN = {
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "owl": "http://www.w3.org/2002/07/owl#",
 }
-DATATYPES = (
-    *("string", "boolean", "decimal", "integer", "double", "float", "date", "time", "dateTime"),
-    *("dateTimeStamp", "duration", "dayTimeDuration", "yearMonthDuration", "gYear", "gMonth"),
-    *("gDay", "gYearMonth", "gMonthDay", "byte", "short", "int", "long", "unsignedByte"),
-    *("unsignedShort", "unsignedInt", "unsignedLong", "positiveInteger", "nonNegativeInteger"),
-    *("negativeInteger", "nonPositiveInteger", "hexBinary", "base64Binary", "anyURI"),
-    *("language", "normalizedString", "token", "NMTOKEN", "Name", "NCName"),
-)
 _CANONICAL = {name.lower(): name for name in DATATYPES}
 
 
