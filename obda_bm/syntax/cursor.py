@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -18,6 +19,9 @@ CLAUSES = (
     *("FROM", "STATIC", "ABOX", "ONTOLOGY", "TBOX", "USING", "WHERE"),
     *("SEQUENCE", "HAVING", "GROUP"),
 )
+DEEPEST = 40
+CONNECTIVES = ("AND", "OR", "THEN")
+BEGINNINGS = (*DECLARATIONS, *CLAUSES, *CONNECTIVES, "START", "END", "FREQUENCY")
 
 
 @dataclass(slots=True)
@@ -33,6 +37,7 @@ class Cursor:
     prefixes: list[Prefix] = field(default_factory=list)
     base: str = ""
     parameters: tuple[str, ...] | None = None
+    depth: int = 0
 
     @property
     def token(self) -> Token:
@@ -41,6 +46,18 @@ class Cursor:
     @property
     def following(self) -> Token:
         return self.tokens[min(self.index + 1, len(self.tokens) - 1)]
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """One level of nesting; nobody writes as many as Python's stack would have to hold."""
+        if self.depth == DEEPEST:
+            message, hint = "this is nested too deeply", "Name parts of it with CREATE AGGREGATE."
+            raise Mistake.UNEXPECTED.error(self.token.span, message, hint)
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
     def take(self) -> Token:
         """The token here; the cursor moves on, but never past the end."""
@@ -80,6 +97,10 @@ class Cursor:
     def expect_symbol(self, symbol: str, hint: str = "") -> Token:
         if self.at_symbol(symbol):
             return self.take()
+        if near := nearest(self.token, CONNECTIVES):
+            message = f"unknown keyword {self.token}"
+            hint = f"Did you mean {near}?"
+            raise Mistake.UNKNOWN_KEYWORD.error(self.token.span, message, hint)
         raise self.unexpected(f"'{symbol}'", hint)
 
     def expect(self, kind: Kind, what: str, hint: str = "") -> Token:
@@ -97,10 +118,15 @@ class Cursor:
         return Mistake.UNEXPECTED.error(self.place(), message, hint or f"Write {what} here.")
 
     def place(self) -> Span:
-        """Where something is missing: here, or after the line before if a new line begins here."""
-        if self.index == 0:
-            return self.token.span
-        before, here = self.tokens[self.index - 1].span, self.token.span
+        """Where something is missing: here, or at the end of the line before.
+
+        A token that can begin a line is hardly to blame; then something is missing before it.
+        """
+        here = self.token.span
+        begins = self.token.kind is Kind.END or self.at_word(*BEGINNINGS)
+        if self.index == 0 or not (begins or self.at_symbol(")", "}", "]")):
+            return here
+        before = self.tokens[self.index - 1].span
         between = here.source.text[before.end : here.start]
         return Span(here.source, before.end, before.end) if "\n" in between else here
 

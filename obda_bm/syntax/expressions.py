@@ -102,7 +102,8 @@ def parse_and(cursor: Cursor, primary: PrimaryParser) -> Node:
 def parse_not(cursor: Cursor, primary: PrimaryParser) -> Node:
     start = cursor.token
     if cursor.accept_word("NOT") or cursor.accept_symbol("!"):
-        part = as_formula(parse_not(cursor, primary))
+        with cursor.deeper():
+            part = as_formula(parse_not(cursor, primary))
         return Not(part, cursor.span_from(start))
     return parse_comparison(cursor, primary)
 
@@ -150,25 +151,33 @@ def parse_unary(cursor: Cursor, primary: PrimaryParser) -> Node:
     if cursor.token.kind is Kind.NUMBER:
         term = number("-" + cursor.take().text)
         return Operand(term, cursor.span_from(start))
-    operand = as_expression(parse_unary(cursor, primary))
+    with cursor.deeper():
+        operand = as_expression(parse_unary(cursor, primary))
     return Minus(operand, cursor.span_from(start))
 
 
 def parse_primary(cursor: Cursor, primary: PrimaryParser) -> Node:
     """What `primary` reads, or a value, a call or something in brackets."""
-    node = primary(cursor)
-    if node is not None:
-        return node
-    if opening := cursor.accept_symbol("("):
-        node = parse_or(cursor, primary)
-        hint = f"Close the bracket that opens in line {opening.span.line}."
-        cursor.expect_symbol(")", hint)
-        return node
+    with cursor.deeper():
+        node = primary(cursor)
+        if node is not None:
+            return node
+        if cursor.at_symbol("("):
+            return _bracketed(cursor, primary)
     if cursor.following.text == "(" and cursor.token.kind in (Kind.WORD, Kind.NAME):
-        return parse_call(cursor, primary)
+        with cursor.deeper():
+            return parse_call(cursor, primary)
     if cursor.token.kind is Kind.WORD:
         return _word(cursor, primary)
     return _value(cursor)
+
+
+def _bracketed(cursor: Cursor, primary: PrimaryParser) -> Node:
+    opening = cursor.take()
+    node = parse_or(cursor, primary)
+    hint = f"Close the bracket that opens in line {opening.span.line}."
+    cursor.expect_symbol(")", hint)
+    return node
 
 
 def _word(cursor: Cursor, primary: PrimaryParser) -> Node:

@@ -31,6 +31,7 @@ from obda_bm.syntax.substitute import Substitution, substitute
 from obda_bm.syntax.variables import free_occurrences, subformulas
 
 Macros = tuple[AggregateMacro, ...]
+MOST_CALLS = 50
 
 
 def expand_document(document: StarqlDocument) -> StarqlDocument:
@@ -167,7 +168,8 @@ def _places(body: Formula, parameter: str) -> Iterator[Place]:
 def check_macros(macros: Macros) -> Iterator[Diagnostic]:
     """Aggregates that call themselves, call what is not there, or leave variables free."""
     for macro in macros:
-        yield from _check_cycle(macro, macros)
+        # What calls itself is also too big; the first is the better thing to say.
+        yield from list(_check_cycle(macro, macros)) or _check_size(macro, macros)
         for occurrence in free_occurrences(macro.body):
             if not occurrence.variable.name.startswith(PARAMETER):
                 hint = "Make it a parameter, or list it after IN seq."
@@ -192,6 +194,18 @@ def _check_cycle(macro: AggregateMacro, macros: Macros) -> Iterator[Diagnostic]:
         if called.name not in seen:
             seen.add(called.name)
             todo += calls_in(called.body)
+
+
+def _check_size(macro: AggregateMacro, macros: Macros) -> Iterator[Diagnostic]:
+    """Aggregates that call others twice grow fast; they are refused before they are expanded."""
+    todo, count = [macro], 0
+    while todo and count <= MOST_CALLS:
+        calls = calls_in(todo.pop().body)
+        count += len(calls)
+        todo += [m for call in calls for m in macros if same_name(m.name, call.name)]
+    if count > MOST_CALLS:
+        message = f"the aggregate {macro.name} expands to more than {MOST_CALLS} calls"
+        yield Mistake.CYCLIC_AGGREGATE.at(macro.span, message, "Call fewer others in it.")
 
 
 def calls_in(formula: Formula) -> list[MacroCall]:

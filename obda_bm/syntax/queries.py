@@ -49,7 +49,10 @@ def parse_output(cursor: Cursor) -> Output:
 
 
 def _at_end_of_items(cursor: Cursor) -> bool:
-    return cursor.at_symbol("}") or cursor.at_word(*CLAUSES, *DECLARATIONS)
+    if cursor.at_symbol("}") or cursor.at_word(*CLAUSES, *DECLARATIONS):
+        return True
+    # Without braces, a misspelt clause must not be taken for one more column.
+    return cursor.following.text != "(" and nearest(cursor.token, CLAUSES) is not None
 
 
 def _parse_item(cursor: Cursor) -> SelectItem:
