@@ -181,7 +181,7 @@ def timestamp_text(time: datetime) -> str:
 def iso_text(time: datetime) -> str:
     """`time` as XML Schema writes it.
 
-    >>> iso_text(datetime(2026, 1, 31, 12, tzinfo=UTC))
+    >>> iso_text(datetime.fromisoformat("2026-01-31T12:00:00+00:00"))
     '2026-01-31T12:00:00Z'
     """
     return time.isoformat().replace("+00:00", "Z")

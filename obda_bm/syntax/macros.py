@@ -113,17 +113,17 @@ def _apart(macro: AggregateMacro, call: MacroCall) -> Substitution:
     quantified = [f for f in subformulas(macro.body) if isinstance(f, Quantified)]
     values = {v.name for f in quantified for v in f.values}
     states = {s for f in quantified for s in f.states}
-    fresh = {name: _fresh(name, taken | values | states) for name in taken & (values | states)}
+    fresh = {name: fresh_name(name, taken | values | states) for name in taken & (values | states)}
     return Substitution(
         {Variable(name): Variable(fresh[name]) for name in taken & values},
         {name: fresh[name] for name in taken & states},
     )
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def fresh_name(name: str, taken: set[str]) -> str:
     """`name` with the first number that makes it new.
 
-    >>> _fresh("x", {"x", "x1"})
+    >>> fresh_name("x", {"x", "x1"})
     'x2'
     """
     number = 1

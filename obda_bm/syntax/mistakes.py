@@ -38,6 +38,7 @@ class Mistake(Enum):
     BAD_WINDOW = "OBM440"
     BAD_PULSE = "OBM441"
     UNKNOWN_SEQUENCING = "OBM442"
+    TOO_MANY_BRANCHES = "OBM443"
 
     def at(self, span: Span | None, message: str, hint: str) -> Diagnostic:
         return Diagnostic(self.value, message, span, hint)
