@@ -1,4 +1,4 @@
-"""Normal forms mean what the formulas mean: random worlds, and an evaluator that tries everything."""
+"""Normal forms mean what the formulas mean: random worlds, an evaluator that tries everything."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ from obda_bm.ir.starql import (
     StarqlQuery,
 )
 from obda_bm.ir.terms import Op
-from obda_bm.ir.ucq import ClassAtom, PropertyAtom, UnionOfCQs
+from obda_bm.ir.ucq import ClassAtom, PropertyAtom, TermComparison, UnionOfCQs
 from obda_bm.syntax import is_monotone, monotone_union, negation_normal_form
 from obda_bm.syntax.check import check_document
+from obda_bm.syntax.compare_states import as_term_comparison
 from obda_bm.syntax.safety import bound_by, ranged_by_guards
 from obda_bm.syntax.variables import bound_in_group
-from tests.syntax.states import World, answers, conjunctive_answers, holds
+from tests.syntax.states import OPS, World, answers, conjunctive_answers, ground, holds
 
 DOMAIN = (0, 1)
 VALUES = ("s", "x", "i")
@@ -127,6 +128,19 @@ worlds = st.builds(
 )
 
 
+@settings(max_examples=300)
+@given(times(STATES), st.tuples(st.integers(0, 4), st.integers(0, 4)))
+def test_comparisons_of_states_mean_the_same(comparison: Comparison, at: tuple[int, int]) -> None:
+    binding = dict(zip(STATES, at, strict=True))
+    world = World(frozenset(), {}, DOMAIN)
+    expected = holds(comparison, world, binding, {})
+    term = as_term_comparison(comparison)
+    assert isinstance(term, TermComparison)
+    assert OPS[term.op](ground(term.left, binding), ground(term.right, binding) + term.offset) == (
+        expected
+    )
+
+
 @settings(max_examples=200)
 @given(formulas(tuple(Quantifier)), worlds)
 def test_negation_normal_form_means_the_same(formula: Formula, world: World) -> None:
@@ -138,8 +152,10 @@ def test_negation_normal_form_means_the_same(formula: Formula, world: World) -> 
         assert holds(negated, world, {}, binding) != holds(formula, world, {}, binding)
 
 
-def query_of(formula: Formula, where: GroupPattern | None) -> StarqlQuery:
-    items = tuple(SelectItem(Operand(Variable(name))) for name in VALUES)
+def query_of(
+    formula: Formula, where: GroupPattern | None, selected: tuple[str, ...] = VALUES
+) -> StarqlQuery:
+    items = tuple(SelectItem(Operand(Variable(name))) for name in selected)
     return StarqlQuery(
         Select(items),
         (SourceStream("m"),),
@@ -192,9 +208,10 @@ def test_safe_queries_answer_with_what_the_data_has(
     formula: Formula, where: GroupPattern, world: World, strangers: tuple[int, ...]
 ) -> None:
     """Safety is domain independence: things that no fact mentions change no answer."""
-    query = query_of(formula, where)
+    query = query_of(formula, where, VALUES[:1])
     assume(not check_document(StarqlDocument((), (OutputStream("", query),))))
     # What a guard ranges over has a meaning of its own, which the evaluator does not know.
     assume(ranged_by_guards(formula) <= bound_in_group(where) | bound_by(formula))
     wider = World(world.static, world.states, world.domain + strangers)
-    assert answers(query, VALUES, wider) == answers(query, VALUES, world)
+    found, wide = answers(query, VALUES, world), answers(query, VALUES, wider)
+    assert {answer[:1] for answer in wide} == {answer[:1] for answer in found}
