@@ -160,3 +160,7 @@ class RewritingError(ObdaError):
 
 class SparqlError(ObdaError):
     """The SPARQL or datalog text is malformed, or no union of basic graph patterns."""
+
+
+class StarqlError(ObdaError):
+    """The STARQL text is malformed, or not safe; every mistake found is among `diagnostics`."""

@@ -18,6 +18,7 @@ VERBS = {
     "validate": "check an ontology and report every axiom that is not used",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
+    "fmt": "lay out STARQL files in the usual way; comments stay",
     "demo": "decide bundled example queries, no arguments needed",
 }
 
