@@ -12,7 +12,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from obda_bm.budget.benefit import caching_benefit, joining_benefit, rate_index
+from obda_bm.budget.benefit import (
+    caching_benefit,
+    caching_cost,
+    joining_benefit,
+    joining_cost,
+    rate_index,
+    surplus,
+)
 from obda_bm.budget.models import LinearTrend, ShiftInvariant
 from obda_bm.budget.pmf import Floats, Ints
 from obda_bm.budget.survival import Exponential, Fixed, Forever, Inverse, estimated_benefit
@@ -23,11 +30,24 @@ class Rate:
     """max_Δ B(Δ)/Δ."""
 
 
-RATE = Rate()
-Index: TypeAlias = Rate | Fixed | Forever | Inverse | Exponential
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """max_Δ (B(Δ) − price·Δ), the price being what a place earns per step elsewhere.
 
-HORIZON = 400
-"""How many steps a table looks ahead; benefits beyond it hardly change an order."""
+    Tuples that are not worth the price come after all others, by their rate.
+    """
+
+    price: float
+
+
+RATE = Rate()
+Index: TypeAlias = Rate | Surplus | Fixed | Forever | Inverse | Exponential
+
+RATE_AFTER_SURPLUS = 1e-3
+"""The weight of the rate beside the surplus: it orders what has no surplus, and little else."""
+
+AHEAD = np.arange(1, 401)
+"""The steps that a table looks ahead; benefits beyond them hardly change an order."""
 
 
 class Problem(Enum):
@@ -37,18 +57,25 @@ class Problem(Enum):
     CACHING = auto()
 
 
-def benefit_of(chances: Floats, problem: Problem) -> Floats:
-    """The expected cumulative benefit, for references independent of each other."""
-    return joining_benefit(chances) if problem is Problem.JOINING else caching_benefit(chances)
+def benefit_and_cost(chances: Floats, ahead: Ints, problem: Problem) -> tuple[Floats, Floats]:
+    """B(Δ), and how long keeping a tuple for Δ steps takes its place."""
+    if problem is Problem.JOINING:
+        benefit = joining_benefit(chances, ahead)
+        return benefit, joining_cost(benefit, ahead)
+    benefit = caching_benefit(chances, ahead)
+    return benefit, caching_cost(benefit, ahead)
 
 
-def index_of(benefit: Floats, index: Index) -> Floats:
-    """The index of each candidate, a column of `benefit`."""
+def index_of(chances: Floats, ahead: Ints, index: Index, problem: Problem) -> Floats:
+    """The index of each candidate, a column of `chances`."""
+    benefit, cost = benefit_and_cost(chances, ahead, problem)
     match index:
         case Rate():
-            return rate_index(benefit)
+            return rate_index(benefit, cost)
+        case Surplus(price):
+            return surplus(benefit, cost, price) + RATE_AFTER_SURPLUS * rate_index(benefit, cost)
         case _:
-            return estimated_benefit(benefit, index)
+            return estimated_benefit(benefit, ahead, index)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,13 +99,13 @@ def tabulate(
     partner: ShiftInvariant,
     index: Index,
     problem: Problem = Problem.JOINING,
-    horizon: int = HORIZON,
+    ahead: Ints = AHEAD,
 ) -> OffsetTable:
     """The index against every offset from `partner` that matters, by its definition."""
     low, high = partner.reach
     offsets = np.arange(low - 1, high + 2)
-    benefit = benefit_of(partner.offset_chances(offsets, horizon), problem)
-    return OffsetTable(low - 1, index_of(benefit, index))
+    chances = partner.offset_chances(offsets, ahead)
+    return OffsetTable(low - 1, index_of(chances, ahead, index, problem))
 
 
 def is_unimodal(scores: Floats, tolerance: float = 1e-12) -> bool:
@@ -97,4 +124,4 @@ def remaining_life(partner: LinearTrend, now: int, values: Ints) -> Ints:
     if partner.slope <= 0:
         raise ValueError("lifetimes need a rising trend")
     passed = values - (partner.slope * now + partner.start + partner.noise.low)
-    return np.maximum(passed // partner.slope, 0)
+    return np.asarray(np.maximum(np.floor(passed / partner.slope), 0), np.int64)

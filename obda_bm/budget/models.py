@@ -1,7 +1,7 @@
 """Stochastic models of a stream: the chance of each value at each time to come ([X] §5).
 
 A model answers one question, `chances`: given what was seen, with what probability is the value
-`v` produced after Δ = 1, 2, … steps. Whatever answers it is a model, a user's own class too. A
+`v` produced after Δ steps. Whatever answers it is a model, a user's own class too. A
 model that only looks at how far `v` lies from an anchor (the trend now, the walk's position) says
 so by `anchor` and `offset_chances`; its benefits can then be tabulated once ([X] Corollary 5 and
 Theorem 5 (2)).
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from obda_bm.budget.pmf import Floats, Ints, Pmf
 
@@ -28,8 +29,8 @@ class Seen:
 class Model(Protocol):
     """A discrete stochastic process, one value per time step."""
 
-    def chances(self, seen: Seen, values: Ints, horizon: int) -> Floats:
-        """Pr{X_{now+Δ} = v | seen}: one row for each Δ in 1…horizon, one column per value."""
+    def chances(self, seen: Seen, values: Ints, ahead: Ints) -> Floats:
+        """Pr{X_{now+Δ} = v | seen}: one row for each Δ of `ahead`, one column per value."""
         ...
 
     def sample(self, rng: np.random.Generator, runs: int, length: int) -> Ints:
@@ -45,7 +46,7 @@ class ShiftInvariant(Protocol):
         """Where the process stands, for each run."""
         ...
 
-    def offset_chances(self, offsets: Ints, horizon: int) -> Floats:
+    def offset_chances(self, offsets: Ints, ahead: Ints) -> Floats:
         """Pr{X_{now+Δ} = anchor + u | seen}: one row for each Δ, one column per offset u."""
         ...
 
@@ -61,11 +62,11 @@ class Offline:
 
     values: Ints
 
-    def chances(self, seen: Seen, values: Ints, horizon: int) -> Floats:
-        coming = self.values[seen.now + 1 : seen.now + 1 + horizon]
-        hits = np.zeros((horizon, len(values)))
-        hits[: len(coming)] = coming[:, None] == values[None, :]
-        return hits
+    def chances(self, seen: Seen, values: Ints, ahead: Ints) -> Floats:
+        when = seen.now + ahead
+        known = when < len(self.values)
+        coming = self.values[np.where(known, when, 0)]
+        return np.where(known[:, None], coming[:, None] == values[None, :], 0.0)
 
     def sample(self, rng: np.random.Generator, runs: int, length: int) -> Ints:
         return np.tile(self.values[:length], (runs, 1))
@@ -77,8 +78,8 @@ class Stationary:
 
     pmf: Pmf
 
-    def chances(self, seen: Seen, values: Ints, horizon: int) -> Floats:
-        return np.tile(self.pmf.chance(values), (horizon, 1))
+    def chances(self, seen: Seen, values: Ints, ahead: Ints) -> Floats:
+        return np.tile(self.pmf.chance(values), (len(ahead), 1))
 
     def sample(self, rng: np.random.Generator, runs: int, length: int) -> Ints:
         return self.pmf.sample(rng, (runs, length))
@@ -86,8 +87,8 @@ class Stationary:
     def anchor(self, now: int, last: Ints) -> Ints:
         return np.zeros_like(last)
 
-    def offset_chances(self, offsets: Ints, horizon: int) -> Floats:
-        return np.tile(self.pmf.chance(offsets), (horizon, 1))
+    def offset_chances(self, offsets: Ints, ahead: Ints) -> Floats:
+        return np.tile(self.pmf.chance(offsets), (len(ahead), 1))
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -98,33 +99,36 @@ class Stationary:
 class LinearTrend:
     """X_t = slope·t + start + Y_t with independent noise Y ([X] §5.3, §5.4).
 
-    The slope is a whole number, so that the trend keeps to the values of the stream ([X]'s
-    Corollary 5 needs a | (v' − v)).
+    The trend is rounded to the values of the stream. With a whole slope, as in [X], chances depend
+    on the offset from the trend exactly (its Corollary 5 needs a | (v' − v)); with another one
+    `offset_chances` may be off by one value, which wide noise does not notice.
     """
 
     noise: Pmf
-    slope: int = 1
-    start: int = 0
+    slope: float = 1
+    start: float = 0
 
-    def chances(self, seen: Seen, values: Ints, horizon: int) -> Floats:
-        here = self.slope * seen.now + self.start
-        return self.offset_chances(values - here, horizon)
+    def trend(self, time: npt.ArrayLike) -> Ints:
+        return np.rint(self.slope * np.asarray(time) + self.start).astype(np.int64)
+
+    def chances(self, seen: Seen, values: Ints, ahead: Ints) -> Floats:
+        return self.noise.chance(values[None, :] - self.trend(seen.now + ahead)[:, None])
 
     def sample(self, rng: np.random.Generator, runs: int, length: int) -> Ints:
-        trend = self.slope * np.arange(length) + self.start
-        return trend + self.noise.sample(rng, (runs, length))
+        return self.trend(np.arange(length)) + self.noise.sample(rng, (runs, length))
 
     def anchor(self, now: int, last: Ints) -> Ints:
-        return np.full_like(last, self.slope * now + self.start)
+        return np.full_like(last, self.trend(now))
 
-    def offset_chances(self, offsets: Ints, horizon: int) -> Floats:
-        steps = self.slope * np.arange(1, horizon + 1)
+    def offset_chances(self, offsets: Ints, ahead: Ints) -> Floats:
+        steps = np.rint(self.slope * ahead).astype(np.int64)
         return self.noise.chance(offsets[None, :] - steps[:, None])
 
     @property
     def reach(self) -> tuple[int, int]:
         # What the trend has passed is lost; what lies ahead is only as far as a partner's noise.
-        ahead = 4 * (self.noise.high - self.noise.low + 1) + 4 * abs(self.slope)
+        width = self.noise.high - self.noise.low + 1
+        ahead = int(np.ceil(4 * (width + abs(self.slope))))
         return (
             (self.noise.low, self.noise.high + ahead)
             if self.slope >= 0
@@ -140,8 +144,8 @@ class RandomWalk:
     drift: int = 0
     start: int = 0
 
-    def chances(self, seen: Seen, values: Ints, horizon: int) -> Floats:
-        return self.offset_chances(values - seen.last, horizon)
+    def chances(self, seen: Seen, values: Ints, ahead: Ints) -> Floats:
+        return self.offset_chances(values - seen.last, ahead)
 
     def sample(self, rng: np.random.Generator, runs: int, length: int) -> Ints:
         return self.start + np.cumsum(self.step.sample(rng, (runs, length)) + self.drift, axis=1)
@@ -149,14 +153,14 @@ class RandomWalk:
     def anchor(self, now: int, last: Ints) -> Ints:
         return last
 
-    def offset_chances(self, offsets: Ints, horizon: int) -> Floats:
+    def offset_chances(self, offsets: Ints, ahead: Ints) -> Floats:
         """The Δ-fold convolutions of the step, by the powers of its characteristic function."""
-        span = self._span(offsets, horizon)
+        span = self._span(offsets, int(ahead.max()))
         size = 1 << int(np.ceil(np.log2(2 * span + 1)))
         step = np.zeros(size)
         np.add.at(step, (self.step.support + self.drift) % size, self.step.weights)
         power = np.fft.rfft(step)
-        powers = power[None, :] ** np.arange(1, horizon + 1)[:, None]
+        powers = power[None, :] ** ahead[:, None]
         dense = np.fft.irfft(powers, size, axis=1)[:, offsets % size]
         return np.clip(dense, 0.0, 1.0)
 

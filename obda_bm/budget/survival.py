@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from obda_bm.budget.pmf import Floats
+from obda_bm.budget.pmf import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,23 @@ class Exponential:
 Survival: TypeAlias = Fixed | Forever | Inverse | Exponential
 
 
-def survival_curve(survival: Survival, horizon: int) -> Floats:
-    """L(1), …, L(horizon)."""
-    steps = np.arange(1.0, horizon + 1)
+def survival_curve(survival: Survival, ahead: Ints) -> Floats:
+    """L(Δ) for each Δ of `ahead`."""
     match survival:
         case Fixed(limit):
-            return (steps <= limit).astype(float)
+            return (ahead <= limit).astype(float)
         case Forever():
-            return np.ones(horizon)
+            return np.ones(len(ahead))
         case Inverse():
-            return 1 / steps
+            return np.asarray(1 / ahead)
         case Exponential(alpha):
-            return np.exp(-steps / alpha)
+            return np.exp(-ahead / alpha)
 
 
-def estimated_benefit(benefit: Floats, survival: Survival) -> Floats:
+def estimated_benefit(benefit: Floats, ahead: Ints, survival: Survival) -> Floats:
     """H for each candidate: the benefit of each step, weighed by the chance to be there."""
     per_step = np.diff(benefit, axis=0, prepend=0.0)
-    return np.asarray(survival_curve(survival, len(benefit)) @ per_step)
+    return np.asarray(survival_curve(survival, ahead) @ per_step)
 
 
 def alpha_of_lifetime(lifetime: float) -> float:

@@ -40,7 +40,7 @@ class FlowExpect:
     def __init__(self, r: Model, s: Model, lookahead: int, domain: tuple[int, int]) -> None:
         """`domain` is how far around both streams' last values their next ones can lie."""
         self._models = {Side.R: r, Side.S: s}
-        self._lookahead = lookahead
+        self._ahead = np.arange(1, lookahead + 1)
         self._domain = domain
         self._last = {Side.R: np.zeros(1, np.int64), Side.S: np.zeros(1, np.int64)}
 
@@ -56,9 +56,9 @@ class FlowExpect:
         memory = len(side) - 2
         known = self._known(now, side, candidates.value[run], run)
         payments = expected_payments(known, *self._later(now, run))
-        kept = best_sequence(payments, self._lookahead, memory)
+        kept = best_sequence(payments, len(self._ahead), memory)
         # Free places go to what the look-ahead finds most useful of the rest.
-        scores: Floats = known.sum(axis=0) / (self._lookahead + 1)
+        scores: Floats = known.sum(axis=0) / (len(self._ahead) + 1)
         first = payments.owner[kept.paid]
         scores[np.unique(first[first < len(side)])] += 1
         return scores
@@ -77,4 +77,4 @@ class FlowExpect:
 
     def _chances(self, side: Side, now: int, values: Ints, run: int) -> Floats:
         seen = Seen(now, int(self._last[side][run]))
-        return self._models[side].chances(seen, values, self._lookahead)
+        return self._models[side].chances(seen, values, self._ahead)
