@@ -19,6 +19,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite what golden files expect"
     )
+    parser.addoption(
+        "--full-tables", action="store_true", help="all 50 runs of every table of [X], for minutes"
+    )
 
 
 @pytest.fixture(scope="session")

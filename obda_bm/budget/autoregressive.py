@@ -102,4 +102,5 @@ def _least_squares(design: Floats, target: Floats) -> Floats:
 
 def _slope(later: Floats, earlier: Floats) -> float:
     """The phi of least squares, kept inside the range in which the stream comes back."""
-    return float(np.clip(later @ earlier / max(earlier @ earlier, 1e-300), -0.999, 0.999))
+    square = float(earlier @ earlier)
+    return float(np.clip(float(later @ earlier) / square, -0.999, 0.999)) if square else 0.0

@@ -76,9 +76,9 @@ def dominated_subset(benefit: Floats, at_most: int) -> frozenset[int]:
     other ([X] Theorem 3 needs it). Dominated subsets are nested up to ties, so they are found from
     the bottom of the order by total benefit.
 
-    >>> dominated_subset(np.array([[3, 1, 2], [3, 2, 1]]), 2) == {1, 2}
+    >>> dominated_subset(np.array([[3.0, 1, 2], [3, 2, 1]]), 2) == {1, 2}
     True
-    >>> dominated_subset(np.array([[3, 1, 2], [3, 2, 1]]), 1) == set()
+    >>> dominated_subset(np.array([[3.0, 1, 2], [3, 2, 1]]), 1) == set()
     True
     """
     order = np.argsort(benefit.sum(axis=0), kind="stable")

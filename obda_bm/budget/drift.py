@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class PageHinkley:
     """The excess of losses over their mean so far, and its lowest point.
 
-    It alarms when the excess has risen by `limit`; `slack` per step is forgiven ([Page54]).
+    It alarms when the excess has risen by `limit`; `slack` per step is forgiven ([Page54]). The
+    lowest point is then the likeliest time of the change.
     """
 
     limit: float = 40.0
@@ -18,6 +19,7 @@ class PageHinkley:
     mean: float = 0.0
     excess: float = 0.0
     lowest: float = 0.0
+    since_lowest: int = 0
 
     @property
     def alarm(self) -> bool:
@@ -35,4 +37,5 @@ class PageHinkley:
         mean = self.mean + (loss - self.mean) / count
         excess = self.excess + loss - mean - self.slack
         lowest = min(self.lowest, excess)
-        return PageHinkley(self.limit, self.slack, count, mean, excess, lowest)
+        since = self.since_lowest + 1 if excess > lowest else 0
+        return PageHinkley(self.limit, self.slack, count, mean, excess, lowest, since)

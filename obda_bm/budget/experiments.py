@@ -15,10 +15,13 @@ from obda_bm.budget.lagrangian import ceiling
 from obda_bm.budget.models import LinearTrend, RandomWalk
 from obda_bm.budget.pmf import Ints, Pmf, bounded_normal, normal, uniform
 from obda_bm.budget.policies.flow_expect import FlowExpect
+from obda_bm.budget.policies.keyed import Keyed
+from obda_bm.budget.policies.lhd import Lhd
 from obda_bm.budget.policies.life import Life
 from obda_bm.budget.policies.prob import Prob
 from obda_bm.budget.policies.rand import Rand
 from obda_bm.budget.policies.recency import Fifo, Lfu, Lru
+from obda_bm.budget.policies.s3_fifo import S3Fifo
 from obda_bm.budget.policies.tabulated import Tabulated
 from obda_bm.budget.policies.window import Window
 from obda_bm.budget.survival import Exponential, alpha_of_lifetime
@@ -82,7 +85,7 @@ def rate(given: Configuration, memory: int, seed: int) -> Policy:
 
 
 def priced(given: Configuration, memory: int, seed: int) -> Policy:
-    """Surplus at the price of the Lagrangian bound; for walks there is none, and the rate serves."""
+    """Surplus at the price of the Lagrangian bound; walks have none, there the rate serves."""
     match given:
         case Trends():
             price = ceiling(given.r, given.s, memory).price
@@ -128,6 +131,14 @@ def window(given: Configuration) -> Window | None:
     return Window(given.r, given.s) if isinstance(given, Trends) else None
 
 
+def s3_fifo(given: Configuration, memory: int, seed: int) -> Policy:
+    return Keyed(S3Fifo, memory)
+
+
+def lhd(given: Configuration, memory: int, seed: int) -> Policy:
+    return Keyed(Lhd, memory)
+
+
 POLICIES: dict[str, MakePolicy] = {
     "default": rate,
     "priced": priced,
@@ -138,6 +149,8 @@ POLICIES: dict[str, MakePolicy] = {
     "FIFO": fifo,
     "LRU": lru,
     "LFU": lfu,
+    "S3-FIFO": s3_fifo,
+    "LHD": lhd,
 }
 
 

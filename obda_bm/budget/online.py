@@ -58,9 +58,9 @@ class OnlineModel:
             return
         self._drift = self._drift.after(loss(self.model, self.seen, value))
         if self._drift.alarm:
-            # What follows is another stream; a few of its values are already known.
-            self._keep(self._first // 4)
-            self._due = self._first - self._held
+            # What follows the change is another stream; some of its values are already known.
+            self._keep(self._drift.since_lowest)
+            self._due = max(1, self._first - self._held)
             self._drift = PageHinkley()
             self.drifts += 1
 
