@@ -19,6 +19,7 @@ VERBS = {
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "fmt": "lay out STARQL files in the usual way; comments stay",
+    "bench": "rerun the experiments on joins within a memory budget",
     "demo": "decide bundled example queries, no arguments needed",
 }
 
