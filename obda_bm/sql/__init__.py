@@ -3,5 +3,6 @@
 from obda_bm.sql.check import parse_check
 from obda_bm.sql.parse import parse_sql
 from obda_bm.sql.render import render_sql
+from obda_bm.sql.view import parse_view
 
-__all__ = ["parse_check", "parse_sql", "render_sql"]
+__all__ = ["parse_check", "parse_sql", "parse_view", "render_sql"]

@@ -1,0 +1,86 @@
+"""Ontology, mappings and catalog, composed: queries over the vocabulary -> over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from obda_bm.diagnostics import Diagnostic, ObdaError, UnfoldingError, did_you_mean
+from obda_bm.ir.catalog import Catalog
+from obda_bm.ir.hierarchy import Hierarchy
+from obda_bm.ir.mapping import BaseTable, MappingSet, SqlView, TriplesMap
+from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery
+from obda_bm.ir.tbox import TBox
+from obda_bm.ir.terms import ColumnRef
+from obda_bm.ir.ucq import UnionOfCQs
+from obda_bm.ir.unfolded import Unfolded
+from obda_bm.sql import parse_view
+from obda_bm.unfolding import TMappings, assertions_of, unfold
+
+
+@dataclass(frozen=True, slots=True)
+class Mediator:
+    """Mappings read against a catalog, ready to unfold queries.
+
+    `problems` are those of triples maps that were left out.
+    """
+
+    mappings: TMappings
+    problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
+
+    def unfold(self, query: UnionOfCQs) -> Unfolded:
+        return unfold(query, self.mappings)
+
+
+def mediate(
+    mappings: MappingSet,
+    catalog: Catalog,
+    tbox: TBox | None = None,
+    semantics: Semantics = Semantics.SET,
+) -> Mediator:
+    """Everything that unfolding needs, computed once for all queries."""
+    problems: list[Diagnostic] = []
+    tables = dict(_tables(mappings.triples_maps, catalog, semantics, problems))
+    assertions = tuple(assertions_of(mappings, tables, problems))
+    hierarchy = Hierarchy(tbox or TBox(()))
+    return Mediator(TMappings(assertions, hierarchy, semantics, mappings.base), tuple(problems))
+
+
+def _tables(
+    maps: Iterable[TriplesMap],
+    catalog: Catalog,
+    semantics: Semantics,
+    problems: list[Diagnostic],
+) -> Iterable[tuple[str, tuple[SpjQuery, ...]]]:
+    for each in maps:
+        try:
+            yield each.id, logical_table(each, catalog, semantics)
+        except ObdaError as error:
+            problems += error.diagnostics
+
+
+def logical_table(
+    each: TriplesMap, catalog: Catalog, semantics: Semantics = Semantics.SET
+) -> tuple[SpjQuery, ...]:
+    """The rows of a triples map as select-project-join queries over the catalog.
+
+    Raises:
+        ObdaError: where it names what the catalog lacks, or is no such query.
+    """
+    match each.table:
+        case SqlView(sql, span):
+            return parse_view(sql, span, catalog, semantics)
+        case BaseTable() as table:
+            return (_whole_table(table, catalog),)
+
+
+def _whole_table(table: BaseTable, catalog: Catalog) -> SpjQuery:
+    name = ".".join(part.name for part in table.name)
+    relation = catalog.find(name) or catalog.find(table.name[-1].name)
+    if relation is None:
+        known = [r.name for r in catalog.relations]
+        hint = did_you_mean(name, known) or f"The catalog has {', '.join(known[:12])}."
+        raise UnfoldingError(Diagnostic("OBM720", f"unknown table {name!r}", table.span, hint))
+    alias = relation.name
+    outputs = (Output(c.name, ColumnRef(alias, c.name)) for c in relation.columns)
+    return SpjQuery((Occurrence(alias, relation, table.span),), tuple(outputs), ())
