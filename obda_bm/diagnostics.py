@@ -156,3 +156,15 @@ class MappingError(ObdaError):
 
 class UnfoldingError(ObdaError):
     """The mappings give no select-project-join query for what is asked."""
+
+
+class OntologyError(ObdaError):
+    """The ontology cannot be read, or leaves OWL 2 QL where that is refused."""
+
+
+class RewritingError(ObdaError):
+    """The rewriting would be too large to be of use."""
+
+
+class SparqlError(ObdaError):
+    """The SPARQL or datalog text is malformed, or no union of basic graph patterns."""

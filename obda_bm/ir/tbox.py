@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from obda_bm.diagnostics import Span
 from obda_bm.ir.ucq import local_name
 
+THING = "http://www.w3.org/2002/07/owl#Thing"
+"""The class of every individual; `Thing(x)` in a query holds for whatever the data names."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Role:

@@ -1,0 +1,137 @@
+"""Replace an invented individual by what makes the axioms invent it.
+
+The rule of [EOSTX12], for axioms with a single concept on the left. In the canonical model take the
+invented individual that was made last among those a query's variables are bound to. All its
+neighbours in the query are then bound to the one individual it was made for, because its own
+successors would have been made later. So the neighbours are one, and the atoms around the variable
+hold because of one axiom B ⊑ ∃R: they can be replaced by B at the neighbour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from obda_bm.ir.hierarchy import TOP
+from obda_bm.ir.rdf import Literal, RdfTerm, Variable
+from obda_bm.ir.tbox import THING, Concept, Exists, Named, Role, SubClassOf
+from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, substitute
+from obda_bm.rewriting.places import atoms_with, fresh_names
+from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, RoleBelow, Step
+from obda_bm.rewriting.unify import representative, unifier
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a query says about one variable, seen from its neighbours."""
+
+    atoms: tuple[Atom, ...]
+    neighbours: tuple[RdfTerm, ...]
+    roles: tuple[Role, ...]
+    concepts: tuple[Named, ...]
+
+
+def clip(derived: Derived, variable: Variable, knowledge: Knowledge) -> Iterator[Derived]:
+    """The queries in which an axiom accounts for `variable` as an invented individual."""
+    query = derived.query
+    around = surroundings(query, variable)
+    if variable in around.neighbours:
+        return  # only a reflexive role leads from an invented individual to itself
+    parent = _parent(around, query)
+    if parent is None:
+        return
+    kept = tuple(atom for atom in query.body if atom not in around.atoms)
+    for axiom in _most_general(_inventing(around, knowledge), knowledge):
+        made = concept_atom(axiom.sub, parent, query, around.atoms[0])
+        united = _with_body(query, (*kept, made), unifier(around.neighbours, parent))
+        yield derived.by(united, *_reasons(axiom, around))
+
+
+def surroundings(query: ConjunctiveQuery, variable: Variable) -> Surroundings:
+    """The atoms around `variable`, their roles pointing towards it."""
+    atoms = atoms_with(query, variable)
+    edges = [_edge_towards(a, variable) for a in atoms if isinstance(a, PropertyAtom)]
+    return Surroundings(
+        atoms,
+        tuple(dict.fromkeys(neighbour for neighbour, _ in edges)),
+        tuple(dict.fromkeys(role for _, role in edges)),
+        tuple(dict.fromkeys(Named(a.iri) for a in atoms if isinstance(a, ClassAtom))),
+    )
+
+
+def _edge_towards(atom: PropertyAtom, variable: Variable) -> tuple[RdfTerm, Role]:
+    if atom.object == variable:
+        return atom.subject, Role(atom.iri)
+    return atom.object, Role(atom.iri, inverse=True)
+
+
+def _parent(around: Surroundings, query: ConjunctiveQuery) -> RdfTerm | None:
+    """What the neighbours become; somebody not mentioned so far if there are none."""
+    if not around.neighbours:
+        return next(fresh_names(query))
+    chosen = representative(around.neighbours, query)
+    return None if isinstance(chosen, Literal) else chosen
+
+
+def _inventing(around: Surroundings, knowledge: Knowledge) -> Iterator[SubClassOf]:
+    """The axioms B ⊑ ∃R whose R-successor has the roles and concepts that are asked for."""
+    for role, axioms in knowledge.generators.items():
+        if _has_roles(role, around, knowledge) and _has_concepts(role, around, knowledge):
+            yield from axioms
+
+
+def _has_roles(role: Role, around: Surroundings, knowledge: Knowledge) -> bool:
+    return all(role in knowledge.hierarchy.roles_below(r) for r in around.roles)
+
+
+def _has_concepts(role: Role, around: Surroundings, knowledge: Knowledge) -> bool:
+    made = Exists(role.inverted())
+    return all(
+        role.iri not in knowledge.data_properties
+        if concept.iri == THING
+        else made in knowledge.hierarchy.concepts_below(concept)
+        for concept in around.concepts
+    )
+
+
+def _most_general(axioms: Iterable[SubClassOf], knowledge: Knowledge) -> tuple[SubClassOf, ...]:
+    """The axioms whose left side no other left side includes."""
+    by_concept = {axiom.sub: axiom for axiom in reversed(tuple(axioms))}
+    kept: dict[Concept, SubClassOf] = {}
+    for concept in sorted(by_concept, key=str):
+        above = knowledge.hierarchy.concepts_above(concept)
+        if kept.keys().isdisjoint(above) and (TOP not in by_concept or concept == TOP):
+            below = knowledge.hierarchy.concepts_below(concept)
+            kept = {c: a for c, a in kept.items() if c not in below}
+            kept[concept] = by_concept[concept]
+    return tuple(kept.values())
+
+
+def concept_atom(
+    concept: Concept, term: RdfTerm, query: ConjunctiveQuery, place: Atom
+) -> ClassAtom | PropertyAtom:
+    """The atom that says that `term` is in `concept`, in the state of the atom `place`."""
+    match concept:
+        case Named(iri):
+            return ClassAtom(iri, term, place.state, place.span)
+        case Exists(Role(iri, inverse)):
+            other = next(v for v in fresh_names(query) if v != term)
+            subject, object_ = (other, term) if inverse else (term, other)
+            return PropertyAtom(iri, subject, object_, place.state, place.span)
+
+
+def _with_body(
+    query: ConjunctiveQuery, body: tuple[Atom, ...], binding: dict[Variable, RdfTerm]
+) -> ConjunctiveQuery:
+    # Substitution comes first: the head may have a variable that only the old body binds.
+    old = ConjunctiveQuery(query.head, (*query.body, *body), query.comparisons)
+    new = substitute(old, binding)
+    return ConjunctiveQuery(new.head, new.body[len(query.body) :], new.comparisons)
+
+
+def _reasons(axiom: SubClassOf, around: Surroundings) -> Iterator[Step]:
+    assert isinstance(axiom.sup, Exists)
+    role = axiom.sup.role
+    yield axiom
+    yield from (RoleBelow(role, wanted) for wanted in around.roles)
+    yield from (ConceptBelow(Exists(role.inverted()), wanted) for wanted in around.concepts)
