@@ -25,6 +25,12 @@ class Mistake(Enum):
     NO_SPARK_YET = "OBM520"
     NEEDS_A_PATH = "OBM521"
     UNWRITABLE_FILE = "OBM522"
+    NO_DRIVER = "OBM540"
+    NO_DATABASE = "OBM541"
+    QUERY_FAILED = "OBM542"
+    WRONG_COLUMNS = "OBM543"
+    BAD_IRI = "OBM544"
+    ROW_FAILED = "OBM545"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))
