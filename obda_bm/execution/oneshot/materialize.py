@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from obda_bm.diagnostics import Diagnostic, Span, did_you_mean
 from obda_bm.execution.mistakes import ExecutionError, Mistake

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from obda_bm.diagnostics import Span
@@ -17,6 +18,7 @@ from obda_bm.ir.mapping import Identifier
 @dataclass(frozen=True, slots=True)
 class Postgresql:
     connection: Any
+    numbers: Iterator[int] = field(default_factory=count)  # cursors that are open need names
 
     @property
     def dialect(self) -> str:
@@ -30,7 +32,7 @@ class Postgresql:
     def query(self, sql: str, span: Span | None = None) -> Rows:
         import psycopg
 
-        cursor = self.connection.cursor(name="obda_bm")
+        cursor = self.connection.cursor(name=f"obda_bm_{next(self.numbers)}")
         cursor.itersize = BATCH_ROWS
         try:
             cursor.execute(sql)
