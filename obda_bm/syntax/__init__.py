@@ -1,0 +1,1 @@
+"""Texts of queries -> what they say."""
