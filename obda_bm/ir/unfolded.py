@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from obda_bm.diagnostics import Diagnostic, Span
+from obda_bm.ir.lexical import NUMBERS, NUMERIC_DATATYPES, Writing, writing_of
 from obda_bm.ir.mapping import TermKind
 from obda_bm.ir.rdf import Iri, Literal
 from obda_bm.ir.spj import SpjQuery, SpjUnion
-from obda_bm.ir.sqltypes import SqlType
+from obda_bm.ir.sqltypes import INTEGER, TEXT, SqlType
 from obda_bm.ir.terms import ColumnRef
 
 
@@ -86,23 +87,41 @@ def slots_of(builder: TermBuilder) -> Iterator[Slot]:
 
 def with_columns(builder: TermBuilder, columns: Iterator[ColumnRef]) -> TermBuilder:
     """`builder` with its slots, from left to right, reading other columns."""
+    old = slots_of(builder)
+    return _with_slots(builder, (replace(s, column=c) for s, c in zip(old, columns, strict=False)))
+
+
+def _with_slots(builder: TermBuilder, slots: Iterator[Slot]) -> TermBuilder:
     match builder:
         case FixedTerm():
             return builder
-        case ColumnTerm(_, slot):
-            return replace(builder, slot=replace(slot, column=next(columns)))
+        case ColumnTerm():
+            return replace(builder, slot=next(slots))
         case TemplateTerm(_, parts):
-            new = tuple(
-                replace(part, column=next(columns)) if isinstance(part, Slot) else part
-                for part in parts
-            )
+            new = tuple(next(slots) if isinstance(part, Slot) else part for part in parts)
             return replace(builder, parts=new)
 
 
 def shape_of(builder: TermBuilder) -> TermBuilder:
-    """What a term is apart from where its values come from; equal shapes make equal terms."""
-    count = len(list(slots_of(builder)))
-    return with_columns(builder, (ColumnRef("", str(i)) for i in range(count)))
+    """What a term is apart from where its values come from.
+
+    Terms of one shape are equal exactly if their values are; types that write equal values alike
+    are not told apart.
+    """
+    numeric = isinstance(builder, ColumnTerm) and builder.datatype in NUMERIC_DATATYPES
+    alike = NUMBERS if numeric else frozenset({Writing.INTEGER, Writing.DECIMAL})
+    slots = [
+        Slot(ColumnRef("", str(i)), _representative(slot.type, alike))
+        for i, slot in enumerate(slots_of(builder))
+    ]
+    return _with_slots(builder, iter(slots))
+
+
+def _representative(type_: SqlType, alike: frozenset[Writing]) -> SqlType:
+    writing = writing_of(type_)
+    if writing in alike:
+        return INTEGER
+    return TEXT if writing is Writing.TEXT else type_
 
 
 @dataclass(frozen=True, slots=True)

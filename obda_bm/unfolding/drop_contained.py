@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from obda_bm.ir.spj import SpjQuery
 from obda_bm.ir.unfolded import UnfoldedBranch, shape_of
 from obda_bm.order.containment import contained
+from obda_bm.unfolding.chase import chase
 from obda_bm.unfolding.entry import Entry
 
 Alternative = TypeVar("Alternative")
@@ -34,12 +34,15 @@ def _drop(
         groups.setdefault(shape(alternative), []).append(i)
     kept = set(range(len(alternatives)))
     queries = [query(alternative) for alternative in alternatives]
-    relations = [Counter(o.relation.name for o in q.occurrences) for q in queries]
+    referenced = {o.relation.name: o.relation for q in queries for o in q.occurrences}
+    chased = [chase(q, referenced) for q in queries]
+    relations = [{o.relation.name for o in q.occurrences} for q in chased]
+    own = [{o.relation.name for o in q.occurrences} for q in queries]
     for group in groups.values():
         for i in reversed(group):
             others = [j for j in group if j != i and j in kept]
             # A homomorphism needs every relation of the bigger query in the smaller one.
-            candidates = [j for j in others if relations[j].keys() <= relations[i].keys()]
-            if any(contained(queries[i], queries[j]) for j in candidates):
+            candidates = [j for j in others if own[j] <= relations[i]]
+            if any(contained(chased[i], queries[j]) for j in candidates):
                 kept.discard(i)
     return tuple(a for i, a in enumerate(alternatives) if i in kept)

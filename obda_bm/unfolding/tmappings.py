@@ -78,6 +78,8 @@ class TMappings:
 
     def _of_concept(self, concept: Concept) -> Iterator[Entry]:
         match concept:
+            case Named(iri) if iri == THING:
+                yield from self._individuals()
             case Named(iri):
                 yield from self._of_class(iri)
             case Exists(Role(iri, inverse)):
