@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from obda_bm.diagnostics import Diagnostic, ObdaError, UnfoldingError, did_you_mean
+from obda_bm.diagnostics import Diagnostic, MappingError, ObdaError, UnfoldingError, did_you_mean
 from obda_bm.ir.catalog import Catalog
 from obda_bm.ir.hierarchy import Hierarchy
 from obda_bm.ir.mapping import BaseTable, MappingSet, SqlView, TriplesMap
@@ -14,22 +14,58 @@ from obda_bm.ir.tbox import TBox
 from obda_bm.ir.terms import ColumnRef
 from obda_bm.ir.ucq import UnionOfCQs
 from obda_bm.ir.unfolded import Unfolded
+from obda_bm.r2rml import load_mappings
+from obda_bm.rewriting import Form, rewrite_ucq
+from obda_bm.setting import Setting
 from obda_bm.sql import parse_view
-from obda_bm.unfolding import TMappings, assertions_of, unfold
+from obda_bm.unfolding import Ranges, TMappings, assertions_of, unfold
 
 
 @dataclass(frozen=True, slots=True)
 class Mediator:
-    """Mappings read against a catalog, ready to unfold queries.
+    """An ontology, and mappings read against a catalog, ready for queries.
 
     `problems` are those of triples maps that were left out.
     """
 
+    tbox: TBox
     mappings: TMappings
     problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
 
-    def unfold(self, query: UnionOfCQs) -> Unfolded:
-        return unfold(query, self.mappings)
+    def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
+        """The certain answers of `query` as a query over the catalog."""
+        # The hierarchies are in the T-mappings: rewriting adds only what needs new individuals.
+        rewritten = rewrite_ucq(query, self.tbox, Form.COMPILED)
+        return unfold(rewritten.ucq, self.mappings, ranges)
+
+
+def load_mediator(setting: Setting, semantics: Semantics = Semantics.SET) -> Mediator:
+    """The ontology and the mappings that `setting` names.
+
+    Raises:
+        ObdaError: where they cannot be read, or a triples map does not fit the catalog.
+    """
+    tbox = None
+    if setting.ontologies:
+        from obda_bm.ontology import read_ontology
+
+        tbox = read_ontology(setting.ontologies).tbox
+    mediator = mediate(setting_mappings(setting), setting.catalog, tbox, semantics)
+    if mediator.problems:
+        raise MappingError(*mediator.problems)
+    return mediator
+
+
+def setting_mappings(setting: Setting) -> MappingSet:
+    """The mappings that `setting` names.
+
+    Raises:
+        MappingError: where there are none, or they cannot be read.
+    """
+    if not setting.mappings:
+        hint = 'Name a mapping in the setting: [mapping] file = "…".'
+        raise MappingError(Diagnostic("OBM715", "the setting names no mapping", hint=hint))
+    return load_mappings(setting.mappings)
 
 
 def mediate(
@@ -42,8 +78,9 @@ def mediate(
     problems: list[Diagnostic] = []
     tables = dict(_tables(mappings.triples_maps, catalog, semantics, problems))
     assertions = tuple(assertions_of(mappings, tables, problems))
-    hierarchy = Hierarchy(tbox or TBox(()))
-    return Mediator(TMappings(assertions, hierarchy, semantics, mappings.base), tuple(problems))
+    tbox = tbox or TBox(())
+    found = TMappings(assertions, Hierarchy(tbox), semantics, mappings.base)
+    return Mediator(tbox, found, tuple(problems))
 
 
 def _tables(

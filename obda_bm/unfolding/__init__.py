@@ -2,6 +2,6 @@
 
 from obda_bm.unfolding.assertions import Assertion, Tables, assertions_of
 from obda_bm.unfolding.tmappings import TMappings
-from obda_bm.unfolding.unfold import unfold
+from obda_bm.unfolding.unfold import Ranges, unfold
 
-__all__ = ["Assertion", "TMappings", "Tables", "assertions_of", "unfold"]
+__all__ = ["Assertion", "Ranges", "TMappings", "Tables", "assertions_of", "unfold"]

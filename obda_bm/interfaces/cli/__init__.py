@@ -13,6 +13,8 @@ from obda_bm import __version__
 VERBS = {
     "check": "say whether a query runs in bounded memory, and why",
     "explain": "show every stage of a query and every condition that was checked",
+    "unfold": "print the SQL that a query over the vocabulary becomes",
+    "materialize": "print the RDF that the mappings make of the data, as N-Quads",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "demo": "decide bundled example queries, no arguments needed",

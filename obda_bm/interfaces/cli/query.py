@@ -45,18 +45,27 @@ def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCod
     except OutsideFragment as error:
         if args.json:
             print_json(outside_as_json(error.diagnostics, semantics or Semantics.BAG))
-        _complain(error)
+        complain(error)
         return ExitCode.UNDECIDED
     except ObdaError as error:
         if args.json:
             print_json(diagnostics_as_json(error.diagnostics))
-        _complain(error)
+        complain(error)
         return ExitCode.ERROR
     return then(compiled)
 
 
 def read_query(name: str) -> SourceText:
-    """The text of the query file, or of standard input."""
+    """The text of the SQL file, or of standard input."""
+    source = read_text(name)
+    if name.endswith((".starql", ".rq")):
+        hint = "This version decides SQL; STARQL and SPARQL are to come."
+        raise ObdaError(Diagnostic("OBM002", f"{name!r} is not a SQL file", hint=hint))
+    return source
+
+
+def read_text(name: str) -> SourceText:
+    """The text of the query file, whatever its language, or of standard input."""
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         text = raw.decode("utf-8")
@@ -66,9 +75,6 @@ def read_query(name: str) -> SourceText:
         raise ObdaError(
             Diagnostic("OBM001", f"cannot read the query {name!r}: {reason}", hint=hint)
         ) from None
-    if name.endswith((".starql", ".rq")):
-        hint = "This version decides SQL; STARQL and SPARQL are to come."
-        raise ObdaError(Diagnostic("OBM002", f"{name!r} is not a SQL file", hint=hint))
     return SourceText("<stdin>" if name == "-" else name, text)
 
 
@@ -76,6 +82,6 @@ def print_json(value: Json) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def _complain(error: ObdaError) -> None:
+def complain(error: ObdaError) -> None:
     for diagnostic in error.diagnostics:
         print(diagnostic.render(), file=sys.stderr)
