@@ -33,7 +33,13 @@ class Mediator:
     problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
 
     def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
-        """The certain answers of `query` as a query over the catalog."""
+        """The certain answers of `query` as a query over the catalog.
+
+        As a bag, an answer counts as often as rows assert it, directly or by the hierarchies.
+        """
+        if self.mappings.semantics is Semantics.BAG:
+            # Rewriting is right for sets only: it drops atoms and queries that others imply.
+            return unfold(query, self.mappings, ranges)
         # The hierarchies are in the T-mappings: rewriting adds only what needs new individuals.
         rewritten = rewrite_ucq(query, self.tbox, Form.COMPILED)
         return unfold(rewritten.ucq, self.mappings, ranges)

@@ -58,9 +58,9 @@ class TMappings:
         """The ways to get rows for `atom`, with one builder per term of it."""
         key = (atom.iri, len(atom.terms))
         if key not in self.known:
-            found = tuple(dict.fromkeys(self._saturated(atom)))
+            found = tuple(self._saturated(atom))
             if self.semantics is Semantics.SET:
-                found = drop_contained_entries(found)
+                found = drop_contained_entries(tuple(dict.fromkeys(found)))
             self.known[key] = found
         return self.known[key]
 
