@@ -17,8 +17,8 @@ from obda_bm.ir.unfolded import Unfolded
 from obda_bm.r2rml import load_mappings
 from obda_bm.rewriting import Form, rewrite_ucq
 from obda_bm.setting import Setting
-from obda_bm.sql import parse_view
-from obda_bm.unfolding import Ranges, TMappings, assertions_of, unfold
+from obda_bm.sql import find_nondeterminism, parse_view
+from obda_bm.unfolding import Finding, Ranges, Subject, TMappings, assertions_of, unfold, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,41 @@ def mediate(
     tbox = tbox or TBox(())
     found = TMappings(assertions, Hierarchy(tbox), semantics, mappings.base)
     return Mediator(tbox, found, tuple(problems))
+
+
+def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> list[Finding]:
+    """Everything that is wrong or suspicious about mappings that could be read."""
+    found: list[Finding] = []
+    tables: dict[str, tuple[SpjQuery, ...]] = {}
+    for each in mappings.triples_maps:
+        problems: list[Diagnostic] = []
+        tables |= dict(_tables([each], catalog, Semantics.SET, problems))
+        shifting = _nondeterminism(each)
+        found += (Finding(each.id, problem) for problem in (shifting or problems))
+    problems = []
+    assertions = tuple(assertions_of(mappings, tables, problems))
+    found += (Finding(_owner(problem, mappings), problem) for problem in problems)
+    saturated = TMappings(assertions, Hierarchy(tbox), Semantics.SET, mappings.base)
+    found += validate(Subject(mappings, tables, saturated, tbox))
+    return found
+
+
+def _nondeterminism(each: TriplesMap) -> list[Diagnostic]:
+    if not isinstance(each.table, SqlView):
+        return []
+    problem = find_nondeterminism(each.table.sql, each.table.span)
+    return [] if problem is None else [problem]
+
+
+def _owner(problem: Diagnostic, mappings: MappingSet) -> str:
+    """The triples map that stands last before the problem in its file."""
+    at = problem.span
+    before = [
+        m
+        for m in mappings.triples_maps
+        if at and m.span and m.span.source == at.source and m.span.start <= at.start
+    ]
+    return max(before, key=lambda m: m.span.start if m.span else 0).id if before else ""
 
 
 def _tables(

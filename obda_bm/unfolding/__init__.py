@@ -3,5 +3,7 @@
 from obda_bm.unfolding.assertions import Assertion, Tables, assertions_of
 from obda_bm.unfolding.tmappings import TMappings
 from obda_bm.unfolding.unfold import Ranges, unfold
+from obda_bm.unfolding.validate import Finding, Subject, validate
 
-__all__ = ["Assertion", "Ranges", "TMappings", "Tables", "assertions_of", "unfold"]
+__all__ = ["Assertion", "Finding", "Ranges", "Subject", "TMappings", "Tables"]
+__all__ += ["assertions_of", "unfold", "validate"]

@@ -20,6 +20,13 @@ class Mistake(Enum):
     NEVER_TRUE = "OBM735"
     NO_MAPPING = "OBM736"
     UNORDERED_TEXT = "OBM737"
+    UNKNOWN_TERM = "OBM740"
+    UNMAPPED = "OBM741"
+    WRONG_KIND = "OBM742"
+    DATATYPE_CLASH = "OBM743"
+    NEVER_JOINS = "OBM744"
+    AMBIGUOUS_TEMPLATE = "OBM745"
+    STATIC_READS_STREAM = "OBM746"
 
     def at(self, span: Span | None, message: str, hint: str) -> Diagnostic:
         return Diagnostic(self.value, message, span, hint)
