@@ -89,6 +89,18 @@ def mediate(
     return Mediator(tbox, found, tuple(problems))
 
 
+def check_mappings(setting: Setting, tbox: TBox) -> list[Finding]:
+    """Everything that is wrong or suspicious about the mappings of `setting`.
+
+    Files that cannot be read are reported alone: what else is said about half a mapping misleads.
+    """
+    try:
+        mappings = setting_mappings(setting)
+    except MappingError as error:
+        return [Finding("", problem) for problem in error.diagnostics]
+    return validate_mappings(mappings, setting.catalog, tbox)
+
+
 def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> list[Finding]:
     """Everything that is wrong or suspicious about mappings that could be read."""
     found: list[Finding] = []

@@ -56,7 +56,7 @@ def read_obda(source: SourceText, problems: list[Diagnostic]) -> Iterator[Triple
 def _sections(source: SourceText, problems: list[Diagnostic]) -> Iterator[tuple[str, Span]]:
     heads = list(_SECTION.finditer(source.text))
     ends = [*(head.start() for head in heads[1:]), len(source.text)]
-    for head, end in zip(heads, ends, strict=True):
+    for head, end in zip(heads, ends, strict=False):
         if head[1] not in _SECTIONS:
             hint = did_you_mean(head[1], _SECTIONS) or f"Known: {', '.join(_SECTIONS)}."
             where = Span(source, head.start(1), head.end(1))
@@ -109,7 +109,9 @@ def _value_end(text: str, line_end: int, body_end: int) -> int:
         following = body_end if following < 0 else following
         line = text[line_end + 1 : following]
         entry = _ENTRY.match(line)
-        if not line.strip() or (entry is not None and entry[1] in _KEYS):
+        key = entry is not None and entry[1] in _KEYS
+        # A line that goes on with a value is indented; else a misspelt key would be SQL.
+        if key or not line[:1].isspace() or not line.strip():
             return line_end
         line_end = following
     return line_end

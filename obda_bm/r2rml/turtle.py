@@ -182,6 +182,10 @@ class _Parser:
         node = Node(self.fresh(), opening.span)
         if self.next.text != "]":
             self.predicates(node)
+        if self.next.text == "." or self.next.kind is Kind.END:
+            # The statement ends: the bracket that was forgotten is this one, not the full stop.
+            hint = "Close the bracket before the full stop."
+            raise Mistake.SYNTAX.error(opening.span, "a bracket that is not closed", hint)
         self.expect("]", "Close the bracket, and separate what is in it by ; and ,.")
         return Node(node.term, cover((opening.span, self.last)))
 

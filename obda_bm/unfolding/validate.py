@@ -15,7 +15,7 @@ from obda_bm.ir.hierarchy import Hierarchy
 from obda_bm.ir.lexical import NUMBERS, NUMERIC_DATATYPES, Writing, writing_of
 from obda_bm.ir.mapping import MappingSet, Template, TermKind, TermMap, TriplesMap
 from obda_bm.ir.rdf import RDF, XSD, Iri
-from obda_bm.ir.tbox import Exists, Named, Role, SubClassOf, TBox
+from obda_bm.ir.tbox import Exists, Named, Role, TBox
 from obda_bm.ir.ucq import local_name
 from obda_bm.ir.unfolded import ColumnTerm, FixedTerm, Slot, TemplateTerm, TermBuilder
 from obda_bm.unfolding.assertions import Assertion, Tables
@@ -194,13 +194,21 @@ def _subtype(datatype: str, of: str) -> bool:
 
 def check_joins(subject: Subject) -> Iterator[Finding]:
     """Subjects and objects whose template fits no member of the class that the ontology says."""
-    for axiom in subject.tbox.axioms:
-        match axiom:
-            case SubClassOf(Exists(Role(iri, inverse)), Named(cls)):
-                members = _members(cls, subject)
-                for each in subject.found.by_property.get(iri, ()) if members else ():
-                    term = each.object if inverse else each.subject
-                    yield from _never_joins(each, term, cls, members, subject.found.base)
+    for iri, assertions in subject.found.by_property.items():
+        for inverse in (False, True):
+            cls, members = _nearest(Exists(Role(iri, inverse)), subject)
+            for each in assertions if members else ():
+                term = each.object if inverse else each.subject
+                yield from _never_joins(each, term, cls, members, subject.found.base)
+
+
+def _nearest(concept: Exists, subject: Subject) -> tuple[str, list[Assertion]]:
+    """The nearest class above a domain or range that mappings assert, and how they do."""
+    for above in subject.hierarchy.concepts_above(concept):
+        members = _members(above.iri, subject) if isinstance(above, Named) else []
+        if isinstance(above, Named) and members:
+            return above.iri, members
+    return "", []
 
 
 def _members(cls: str, subject: Subject) -> list[Assertion]:
