@@ -33,7 +33,7 @@ from obda_bm.unfolding.simplify import simplify
 from obda_bm.unfolding.tmappings import TMappings
 from obda_bm.unfolding.unify import unify
 
-MAX_BRANCHES = 2000
+MAX_BRANCHES = 1000
 
 Ranges = Mapping[Variable, Relation]
 """The stream whose timestamps a state ranges over where only static atoms mention it."""
@@ -85,13 +85,33 @@ def _unfold_disjunct(
     warnings += (_not_mapped(atom, mappings) for atom in unmapped)
     if unmapped:
         return found
-    for joined in _join(query.body, Partial(), mappings):
+    for joined in _join(_fewest_first(query.body, mappings), Partial(), mappings):
         ranged = _with_ranges(joined, query, ranges)
         for complete in _compare_all(query.comparisons, ranged, mappings.base, warnings):
             found.append(_branch(query.head, names, complete))
             if len(found) > MAX_BRANCHES:
                 raise _too_many(query)
     return found
+
+
+def _fewest_first(atoms: tuple[Atom, ...], mappings: TMappings) -> tuple[Atom, ...]:
+    """The atoms, those with few entries first, each connected to one before if possible.
+
+    Then most entries of later atoms fail to unify at once, and few partial joins are built.
+    """
+    rest = sorted(atoms, key=lambda atom: len(mappings.entries(atom)))
+    ordered: list[Atom] = []
+    known: set[RdfTerm] = set()
+    while rest:
+        chosen = next((a for a in rest if known.intersection(_variables(a))), rest[0])
+        rest.remove(chosen)
+        ordered.append(chosen)
+        known.update(_variables(chosen))
+    return tuple(ordered)
+
+
+def _variables(atom: Atom) -> set[RdfTerm]:
+    return {term for term in atom.terms if isinstance(term, Variable)}
 
 
 def _join(atoms: tuple[Atom, ...], partial: Partial, mappings: TMappings) -> Iterator[Partial]:

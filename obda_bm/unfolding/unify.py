@@ -123,6 +123,9 @@ def _parts(builder: TermBuilder) -> Segment:
 
 
 def _unify_templates(left: TermBuilder, right: TermBuilder) -> Conditions | None:
+    start, other = _first_text(left), _first_text(right)
+    if not (start.startswith(other) or other.startswith(start)):
+        return None  # the most frequent case by far
     slots = (*slots_of(left), *slots_of(right))
     first, second = _split(_parts(left), slots), _split(_parts(right), slots)
     if [d for _, d in first] != [d for _, d in second]:
@@ -134,6 +137,11 @@ def _unify_templates(left: TermBuilder, right: TermBuilder) -> Conditions | None
             return None
         conditions += found
     return conditions
+
+
+def _first_text(builder: TermBuilder) -> str:
+    first = next(iter(_parts(builder)), "")
+    return first if isinstance(first, str) else ""
 
 
 def _split(parts: Segment, slots: Iterable[Slot]) -> list[tuple[Segment, str]]:
