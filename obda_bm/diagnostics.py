@@ -150,6 +150,14 @@ class OutsideFragment(ObdaError):
     """The query is well-formed but not a union of select-project-join queries."""
 
 
+class MappingError(ObdaError):
+    """A mapping cannot be read, or does not fit what it maps."""
+
+
+class UnfoldingError(ObdaError):
+    """The mappings give no select-project-join query for what is asked."""
+
+
 class OntologyError(ObdaError):
     """The ontology cannot be read, or leaves OWL 2 QL where that is refused."""
 

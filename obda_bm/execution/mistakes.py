@@ -30,6 +30,12 @@ class Mistake(Enum):
     BROKEN_STATE = "OBM534"
     STATE_IN_USE = "OBM535"
     NOT_RESUMABLE = "OBM538"
+    NO_DRIVER = "OBM540"
+    NO_DATABASE = "OBM541"
+    QUERY_FAILED = "OBM542"
+    WRONG_COLUMNS = "OBM543"
+    BAD_IRI = "OBM544"
+    ROW_FAILED = "OBM545"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

@@ -31,6 +31,7 @@ class Literal:
 
     def __str__(self) -> str:
         escaped = self.lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        escaped = escaped.replace("\r", "\\r")
         if self.language:
             return f'"{escaped}"@{self.language}'
         return f'"{escaped}"' + ("" if self.datatype == STRING else f"^^<{self.datatype}>")

@@ -16,6 +16,8 @@ VERBS = {
     "plan": "show the states of a bounded query: keys, values, what fills and reads them",
     "rewrite": "rewrite a query with the axioms of an ontology",
     "validate": "check an ontology and report every axiom that is not used",
+    "unfold": "print the SQL that a query over the vocabulary becomes",
+    "materialize": "print the RDF that the mappings make of the data, as N-Quads",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "fmt": "lay out STARQL files in the usual way; comments stay",

@@ -57,15 +57,15 @@ def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCod
 
 def read_query(name: str) -> SourceText:
     """The text of the SQL file, or of standard input."""
-    source = read_source(name)
+    source = read_text(name)
     if name.endswith((".starql", ".rq")):
         hint = "This version decides SQL; STARQL and SPARQL are to come."
         raise ObdaError(Diagnostic("OBM002", f"{name!r} is not a SQL file", hint=hint))
     return source
 
 
-def read_source(name: str) -> SourceText:
-    """The text of the query file, or of standard input."""
+def read_text(name: str) -> SourceText:
+    """The text of the query file, whatever its language, or of standard input."""
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         text = raw.decode("utf-8")

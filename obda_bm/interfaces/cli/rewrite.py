@@ -12,7 +12,7 @@ from obda_bm.interfaces.cli.ontology import (
     mention_unused,
     read_named_ontology,
 )
-from obda_bm.interfaces.cli.query import complain, print_json, read_source
+from obda_bm.interfaces.cli.query import complain, print_json, read_text
 from obda_bm.pipeline import rewrite
 from obda_bm.report.as_json import Json, diagnostics_as_json
 from obda_bm.report.ucq_as_sparql import ucq_as_sparql
@@ -44,7 +44,7 @@ def run(args: Namespace) -> ExitCode:
     from obda_bm.rewriting import Form
 
     try:
-        source = read_source(args.query)
+        source = read_text(args.query)
         ontology = read_named_ontology(args)
         form = Form.COMPILED if args.compiled else Form.FLAT
         rewriting = rewrite(source, ontology, form)

@@ -36,7 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_query_arguments(parser)
     add = parser.add_argument
     add("--engine", choices=["spark", "local"], default="spark", help="what executes the query")
-    add("--format", choices=[f.value for f in Format], help="of the results (default: table)")
+    formats = [*(f.value for f in Format), "json"]
+    add("--format", choices=formats, help="of the results (default: table); json for .rq")
+    add("--database", metavar="URL", help="for .rq: a DuckDB file or postgresql://… to ask")
     add("--output", metavar="PATH", type=Path, help="a file for the results (default: stdout)")
     add("--report", metavar="FILE", type=Path, help="a file for the final report, as JSON")
     add("--late", metavar="FILE", type=Path, help="a file for rows that came too late, as JSON")
@@ -53,6 +55,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
+    if args.query.endswith(".rq"):
+        from obda_bm.interfaces.cli.answer import answer
+
+        return answer(args)
+
     def execute(compiled: Compiled) -> ExitCode:
         if args.engine != "local":
             hint = "Use --engine local."

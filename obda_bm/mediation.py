@@ -1,0 +1,176 @@
+"""Ontology, mappings and catalog, composed: queries over the vocabulary -> over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from obda_bm.diagnostics import Diagnostic, MappingError, ObdaError, UnfoldingError, did_you_mean
+from obda_bm.ir.catalog import Catalog
+from obda_bm.ir.hierarchy import Hierarchy
+from obda_bm.ir.mapping import BaseTable, MappingSet, SqlView, TriplesMap
+from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery
+from obda_bm.ir.tbox import TBox
+from obda_bm.ir.terms import ColumnRef
+from obda_bm.ir.ucq import UnionOfCQs
+from obda_bm.ir.unfolded import Unfolded
+from obda_bm.r2rml import load_mappings
+from obda_bm.rewriting import Form, rewrite_ucq
+from obda_bm.setting import Setting
+from obda_bm.sql import find_nondeterminism, parse_view
+from obda_bm.unfolding import Finding, Ranges, Subject, TMappings, assertions_of, unfold, validate
+
+
+@dataclass(frozen=True, slots=True)
+class Mediator:
+    """An ontology, and mappings read against a catalog, ready for queries.
+
+    `problems` are those of triples maps that were left out.
+    """
+
+    tbox: TBox
+    mappings: TMappings
+    problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
+
+    def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
+        """The certain answers of `query` as a query over the catalog.
+
+        As a bag, an answer counts as often as rows assert it, directly or by the hierarchies.
+        """
+        if self.mappings.semantics is Semantics.BAG:
+            # Rewriting is right for sets only: it drops atoms and queries that others imply.
+            return unfold(query, self.mappings, ranges)
+        # The hierarchies are in the T-mappings: rewriting adds only what needs new individuals.
+        rewritten = rewrite_ucq(query, self.tbox, Form.COMPILED)
+        return unfold(rewritten.ucq, self.mappings, ranges)
+
+
+def load_mediator(setting: Setting, semantics: Semantics = Semantics.SET) -> Mediator:
+    """The ontology and the mappings that `setting` names.
+
+    Raises:
+        ObdaError: where they cannot be read, or a triples map does not fit the catalog.
+    """
+    tbox = None
+    if setting.ontologies:
+        from obda_bm.ontology import read_ontology
+
+        tbox = read_ontology(setting.ontologies).tbox
+    mediator = mediate(setting_mappings(setting), setting.catalog, tbox, semantics)
+    if mediator.problems:
+        raise MappingError(*mediator.problems)
+    return mediator
+
+
+def setting_mappings(setting: Setting) -> MappingSet:
+    """The mappings that `setting` names.
+
+    Raises:
+        MappingError: where there are none, or they cannot be read.
+    """
+    if not setting.mappings:
+        hint = 'Name a mapping in the setting: [mapping] file = "…".'
+        raise MappingError(Diagnostic("OBM715", "the setting names no mapping", hint=hint))
+    return load_mappings(setting.mappings)
+
+
+def mediate(
+    mappings: MappingSet,
+    catalog: Catalog,
+    tbox: TBox | None = None,
+    semantics: Semantics = Semantics.SET,
+) -> Mediator:
+    """Everything that unfolding needs, computed once for all queries."""
+    problems: list[Diagnostic] = []
+    tables = dict(_tables(mappings.triples_maps, catalog, semantics, problems))
+    assertions = tuple(assertions_of(mappings, tables, problems))
+    tbox = tbox or TBox(())
+    found = TMappings(assertions, Hierarchy(tbox), semantics, mappings.base)
+    return Mediator(tbox, found, tuple(problems))
+
+
+def check_mappings(setting: Setting, tbox: TBox) -> list[Finding]:
+    """Everything that is wrong or suspicious about the mappings of `setting`.
+
+    Files that cannot be read are reported alone: what else is said about half a mapping misleads.
+    """
+    try:
+        mappings = setting_mappings(setting)
+    except MappingError as error:
+        return [Finding("", problem) for problem in error.diagnostics]
+    return validate_mappings(mappings, setting.catalog, tbox)
+
+
+def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> list[Finding]:
+    """Everything that is wrong or suspicious about mappings that could be read."""
+    found: list[Finding] = []
+    tables: dict[str, tuple[SpjQuery, ...]] = {}
+    for each in mappings.triples_maps:
+        problems: list[Diagnostic] = []
+        tables |= dict(_tables([each], catalog, Semantics.SET, problems))
+        shifting = _nondeterminism(each)
+        found += (Finding(each.id, problem) for problem in (shifting or problems))
+    problems = []
+    assertions = tuple(assertions_of(mappings, tables, problems))
+    found += (Finding(_owner(problem, mappings), problem) for problem in problems)
+    saturated = TMappings(assertions, Hierarchy(tbox), Semantics.SET, mappings.base)
+    found += validate(Subject(mappings, tables, saturated, tbox))
+    return found
+
+
+def _nondeterminism(each: TriplesMap) -> list[Diagnostic]:
+    if not isinstance(each.table, SqlView):
+        return []
+    problem = find_nondeterminism(each.table.sql, each.table.span)
+    return [] if problem is None else [problem]
+
+
+def _owner(problem: Diagnostic, mappings: MappingSet) -> str:
+    """The triples map that stands last before the problem in its file."""
+    at = problem.span
+    before = [
+        m
+        for m in mappings.triples_maps
+        if at and m.span and m.span.source == at.source and m.span.start <= at.start
+    ]
+    return max(before, key=lambda m: m.span.start if m.span else 0).id if before else ""
+
+
+def _tables(
+    maps: Iterable[TriplesMap],
+    catalog: Catalog,
+    semantics: Semantics,
+    problems: list[Diagnostic],
+) -> Iterable[tuple[str, tuple[SpjQuery, ...]]]:
+    for each in maps:
+        try:
+            yield each.id, logical_table(each, catalog, semantics)
+        except ObdaError as error:
+            problems += error.diagnostics
+
+
+def logical_table(
+    each: TriplesMap, catalog: Catalog, semantics: Semantics = Semantics.SET
+) -> tuple[SpjQuery, ...]:
+    """The rows of a triples map as select-project-join queries over the catalog.
+
+    Raises:
+        ObdaError: where it names what the catalog lacks, or is no such query.
+    """
+    match each.table:
+        case SqlView(sql, span):
+            return parse_view(sql, span, catalog, semantics)
+        case BaseTable() as table:
+            return (_whole_table(table, catalog),)
+
+
+def _whole_table(table: BaseTable, catalog: Catalog) -> SpjQuery:
+    name = ".".join(part.name for part in table.name)
+    relation = catalog.find(name) or catalog.find(table.name[-1].name)
+    if relation is None:
+        known = [r.name for r in catalog.relations]
+        hint = did_you_mean(name, known) or f"The catalog has {', '.join(known[:12])}."
+        raise UnfoldingError(Diagnostic("OBM720", f"unknown table {name!r}", table.span, hint))
+    alias = relation.name
+    outputs = (Output(c.name, ColumnRef(alias, c.name)) for c in relation.columns)
+    return SpjQuery((Occurrence(alias, relation, table.span),), tuple(outputs), ())
