@@ -157,12 +157,12 @@ def steps(
     report = RunReport(plan.bound.units, peak_units=state_units(state))
     arrivals = {s.name: _arrivals(s, given[s.name], limits.batch_rows) for s in streams}
     for closed, pending in _markers(start(streams, limits.max_pending), arrivals, on_late, limits):
-        state, results = _advanced(plan, state, closed)
-        report = _counted(report, pending, results, state_units(state))
+        state, results = advanced(plan, state, closed)
+        report = counted(report, pending, results, state_units(state))
         yield Progress(results, report, state_units(state))
 
 
-def _advanced(
+def advanced(
     plan: SynopsisPlan, state: KernelState, closed: Closed | None
 ) -> tuple[KernelState, pa.Table | None]:
     if closed is None:
@@ -171,9 +171,7 @@ def _advanced(
     return advanced.state, advanced.results
 
 
-def _counted(
-    report: RunReport, pending: Pending, results: pa.Table | None, units: int
-) -> RunReport:
+def counted(report: RunReport, pending: Pending, results: pa.Table | None, units: int) -> RunReport:
     found = 0
     if results is not None and len(results):
         # As decimals: the sum of 64-bit counts may need more than 64 bits.

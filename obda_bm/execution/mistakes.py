@@ -25,6 +25,13 @@ class Mistake(Enum):
     NO_SPARK_YET = "OBM520"
     NEEDS_A_PATH = "OBM521"
     UNWRITABLE_FILE = "OBM522"
+    NO_SPARK = "OBM530"
+    NO_JAVA = "OBM531"
+    SPARK_FAILED = "OBM532"
+    FOREIGN_STATE = "OBM533"
+    BROKEN_STATE = "OBM534"
+    STATE_IN_USE = "OBM535"
+    BOUND_VIOLATED = "OBM536"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

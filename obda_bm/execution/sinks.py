@@ -6,7 +6,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -21,7 +21,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from obda_bm.execution.mistakes import ExecutionError, Mistake
-from obda_bm.ir.sqltypes import DAY, Family, SqlType
+from obda_bm.ir.catalog import Relation
+from obda_bm.ir.sqltypes import DAY, INTEGER, TIMESTAMP, Family, SqlType
 
 COUNTS = pa.decimal256(76, 0)
 """What a count is kept in once it outgrows 64 bits."""
@@ -198,6 +199,12 @@ class ParquetSink:
 def _widened(table: pa.Table) -> pa.Table:
     last = table.num_columns - 1
     return table.set_column(last, table.column_names[last], table.column(last).cast(COUNTS))
+
+
+def marker_type(relations: Iterable[Relation]) -> SqlType:
+    """The type of the markers: that of the streams' time, where they agree."""
+    types = {r.column(r.time).type for r in relations if r.time is not None}
+    return types.pop() if len(types) == 1 else TIMESTAMP if types else INTEGER
 
 
 def marker_times(results: pa.Table, time: SqlType) -> pa.ChunkedArray:
