@@ -22,7 +22,6 @@ class Mistake(Enum):
     MISFIT = "OBM514"
     UNEXPECTED_NULL = "OBM515"
     AFTER_THE_END = "OBM516"
-    NO_SPARK_YET = "OBM520"
     NEEDS_A_PATH = "OBM521"
     UNWRITABLE_FILE = "OBM522"
     NO_SPARK = "OBM530"
@@ -32,6 +31,7 @@ class Mistake(Enum):
     BROKEN_STATE = "OBM534"
     STATE_IN_USE = "OBM535"
     BOUND_VIOLATED = "OBM536"
+    NEAR_BOUND = "OBM537"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

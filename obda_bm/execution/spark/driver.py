@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 
@@ -28,6 +29,7 @@ class Driver:
     lanes: tuple[Lane, ...]
     store: Store
     sink: BatchSink
+    late: Path
     limits: Limits
     snapshot: Snapshot
     observers: tuple[Observer, ...] = ()
@@ -56,7 +58,7 @@ class Driver:
         snapshot = stepped.snapshot
         check_bound(snapshot)
         if stepped.late:
-            path = self.store.directory / "late" / f"{snapshot.epoch.name}.jsonl"
+            path = self.late / f"{snapshot.epoch.name}.jsonl"
             self.store.write(path, late_lines(stepped.late))
         if stepped.results is not None:
             self.sink(snapshot.epoch, stepped.results)

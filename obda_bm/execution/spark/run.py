@@ -123,6 +123,7 @@ def run_spark(
     output: str | Path | None = None,
     format: Format = Format.JSONL,
     sink: BatchSink | None = None,
+    late: str | Path | None = None,
     streams: Mapping[str, DataFrame] | None = None,
     static: Mapping[str, DataFrame | pa.Table] | None = None,
     trigger: Trigger = Every(),
@@ -134,8 +135,9 @@ def run_spark(
     """Start a bounded query on `spark`; the same call with the same `state` goes on with it.
 
     Results go to files in the directory `output`, one per batch, or to `sink`. `streams` and
-    `static` replace sources of the setting. `metrics` receives a line of JSON per batch. Static
-    relations are read once, here. Without `state` nothing survives the run.
+    `static` replace sources of the setting; static relations are read once, here. Rows that come
+    too late go to files in `late`, by default a folder of `state`. `metrics` receives a line of
+    JSON per batch. Without `state` nothing survives the run.
 
     Raises:
         ExecutionError: where the query is not bounded, a source is missing, or `state` is not
@@ -159,7 +161,9 @@ def run_spark(
         target = sink or _file_sink(output, format, relations, write)
         frames = _frames(spark, relations, given, where)
         lanes = lanes_of(_streams(relations), frames)
-        driver = Driver(plan, lanes, store, target, limits, snapshot, (recent.add, *observers))
+        refused = Path(late) if late else store.directory / "late"
+        watching = (recent.add, *observers)
+        driver = Driver(plan, lanes, store, target, refused, limits, snapshot, watching)
         listener = None if metrics is None else MetricsListener(recent, metrics)
         if listener is not None:
             _listen(spark, listener, held)

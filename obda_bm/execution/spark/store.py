@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from obda_bm.execution.mistakes import ExecutionError, Mistake
 from obda_bm.execution.spark.files import UNFINISHED, Write, sync_directory
@@ -131,7 +132,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _check_owner(directory: Path, plan: str) -> None:
-    known = json.loads((directory / _OWNER).read_text("utf-8"))
+    known = _owner(directory)
     if known["plan"] != plan:
         first = " ".join(known["query"].split())
         message = f"the state in {str(directory)!r} belongs to another query or plan: {first[:80]}"
@@ -157,14 +158,39 @@ def read_snapshot(path: Path) -> Stored:
         raise _broken(path.parent.parent, f"{path.name}: {error}") from None
 
 
+def _owner(directory: Path) -> dict[str, str]:
+    known: dict[str, str] = json.loads((directory / _OWNER).read_text("utf-8"))
+    return known
+
+
 def read_owner(directory: Path) -> str:
     """The query that a state directory belongs to."""
     try:
-        return str(json.loads((directory / _OWNER).read_text("utf-8"))["query"])
+        return _owner(directory)["query"]
     except OSError:
         message = f"{str(directory)!r} is no state directory"
         hint = "Name the directory that --state was given to."
         raise Mistake.FOREIGN_STATE.error(message, hint) from None
+
+
+def inspect_store(directory: Path) -> dict[str, Any]:
+    """What a state directory holds, as JSON has it.
+
+    Raises:
+        ExecutionError: where it is none, or damaged.
+    """
+    files = snapshot_files(directory)
+    query = read_owner(directory)
+    newest = _described(files[-1]) if files else None
+    names = [path.stem for path in files]
+    return {"query": query, "plan": _owner(directory)["plan"], "newest": newest, "snapshots": names}
+
+
+def _described(path: Path) -> dict[str, Any]:
+    stored = read_snapshot(path)
+    shown = {name: stored.head[name] for name in ("units", "closed", "report", "sources")}
+    epoch = {"batch": stored.epoch.batch, "ended": stored.epoch.ended}
+    return {**epoch, "bytes": path.stat().st_size, **shown}
 
 
 def newest_number(directory: Path) -> int | None:

@@ -15,6 +15,7 @@ VERBS = {
     "explain": "show every stage of a query and every condition that was checked",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
+    "state": "show what a run on Spark has written down",
     "demo": "decide bundled example queries, no arguments needed",
 }
 

@@ -21,6 +21,7 @@ from obda_bm.execution.sources import BATCH_ROWS, read_source
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
 from obda_bm.interfaces.cli.query import add_query_arguments, with_query
+from obda_bm.interfaces.cli.run_spark import add_spark_arguments, run_on_spark
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.ir.sqltypes import INTEGER, TIMESTAMP, SqlType
@@ -45,23 +46,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=MAX_PENDING,
         help="give up when more than N rows wait for a stream that lags behind",
     )
+    add_spark_arguments(parser)
 
 
 def run(args: Namespace) -> ExitCode:
-    def execute(compiled: Compiled) -> ExitCode:
-        if args.engine != "local":
-            hint = "Use --engine local."
-            return _fail(args, Mistake.NO_SPARK_YET.error("Spark is not there yet", hint))
+    def run_compiled(compiled: Compiled) -> ExitCode:
         if compiled.plan is None:
             return _refuse(compiled)
         try:
-            report = _run_local(args, compiled, compiled.plan)
+            execute = _run_local if args.engine == "local" else run_on_spark
+            report = execute(args, compiled, compiled.plan)
             _write_report(args, report)
         except ObdaError as error:
             return _fail(args, error)
         return ExitCode.BOUNDED
 
-    return with_query(args, execute)
+    return with_query(args, run_compiled)
 
 
 def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> RunReport:
