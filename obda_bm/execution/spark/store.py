@@ -94,6 +94,7 @@ def hold_store(directory: Path, plan: str, query: str, write: Write) -> Iterator
         ExecutionError: where it belongs to another query or plan, or is in use.
     """
     _make(directory)
+    _check_foreign(directory)
     with (directory / ".lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,6 +113,13 @@ def _make(directory: Path) -> None:
     except OSError as error:
         message = f"cannot make the state directory {str(directory)!r}: {error.strerror}"
         raise Mistake.UNWRITABLE_FILE.error(message, "Name a directory.") from None
+
+
+def _check_foreign(directory: Path) -> None:
+    others = [p.name for p in directory.iterdir() if not _is_ours(p)]
+    if others and _OWNER not in others:
+        message = f"{str(directory)!r} is no state directory: it has {min(others)!r}"
+        raise Mistake.FOREIGN_STATE.error(message, "Name an empty or a new directory.")
 
 
 def _own(directory: Path, plan: str, query: str, write: Write) -> None:
