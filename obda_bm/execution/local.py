@@ -172,11 +172,7 @@ def advanced(
 
 
 def counted(report: RunReport, pending: Pending, results: pa.Table | None, units: int) -> RunReport:
-    found = 0
-    if results is not None and len(results):
-        # As decimals: the sum of 64-bit counts may need more than 64 bits.
-        counts = results.column(results.num_columns - 1).cast(pa.decimal256(76, 0))
-        found = int(pc.sum(counts).as_py())
+    found = 0 if results is None else count_results(results)
     return replace(
         report,
         rows_in=pending.offered,
@@ -184,6 +180,13 @@ def counted(report: RunReport, pending: Pending, results: pa.Table | None, units
         results=report.results + found,
         peak_units=max(report.peak_units, units),
     )
+
+
+def count_results(results: pa.Table) -> int:
+    """How many results there are, with their multiplicity."""
+    # As decimals: the sum of 64-bit counts may need more than 64 bits.
+    counts = results.column(results.num_columns - 1).cast(pa.decimal256(76, 0))
+    return int(pc.sum(counts).as_py()) if len(results) else 0
 
 
 def _markers(

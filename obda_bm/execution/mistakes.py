@@ -32,6 +32,8 @@ class Mistake(Enum):
     STATE_IN_USE = "OBM535"
     BOUND_VIOLATED = "OBM536"
     NEAR_BOUND = "OBM537"
+    NO_ROCKSDB = "OBM538"
+    NOT_PLACED = "OBM539"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

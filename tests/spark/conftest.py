@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 HERE = Path(__file__).parent
 
 
@@ -32,6 +33,7 @@ def spark() -> Iterator[object]:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "America/New_York",  # results must not depend on it
         "spark.log.level": "OFF",
+        "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     }
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from obda_bm.diagnostics import ObdaError
-from obda_bm.execution.local import Limits
+from obda_bm.execution.local import Limits, RunReport
 from obda_bm.execution.spark.metrics import Observer, check_bound, measure
 from obda_bm.execution.spark.output import BatchSink, late_lines
-from obda_bm.execution.spark.snapshot import Patience, Snapshot, Stepped, end, step
+from obda_bm.execution.spark.snapshot import Patience, Snapshot, Stepped, end, step, write_snapshot
 from obda_bm.execution.spark.store import Store
 from obda_bm.execution.spark.tagged import Lane, untag
 from obda_bm.ir.plan import SynopsisPlan
@@ -48,7 +48,11 @@ class Driver:
             self.failure = error
             raise
 
-    def end(self) -> None:
+    @property
+    def report(self) -> RunReport:
+        return self.snapshot.report
+
+    def end(self, _spark: SparkSession) -> None:
         """The input has ended."""
         ended = end(self.plan, self.snapshot)
         if ended is not None:
@@ -62,8 +66,9 @@ class Driver:
             self.store.write(path, late_lines(stepped.late))
         if stepped.results is not None:
             self.sink(snapshot.epoch, stepped.results)
-        size = self.store.save(snapshot)
+        data = write_snapshot(snapshot, self.store.query_id() or "", self.store.plan)
+        self.store.save(snapshot.epoch, data)
         self.snapshot = snapshot
-        metrics = measure(snapshot, size)
+        metrics = measure(snapshot, len(data))
         for observe in self.observers:
             observe(metrics)

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -19,16 +20,16 @@ from obda_bm.execution.local import LIMITS, Limits, RunReport, relations_of
 from obda_bm.execution.mistakes import ExecutionError, Mistake
 from obda_bm.execution.sinks import Format, marker_type
 from obda_bm.execution.sources import read_static
-from obda_bm.execution.spark.driver import Driver
 from obda_bm.execution.spark.files import Write, write_atomically
 from obda_bm.execution.spark.metrics import MetricsListener, Observer, Recent
 from obda_bm.execution.spark.output import BatchSink, FileSink
-from obda_bm.execution.spark.snapshot import Snapshot, fingerprint, initial_snapshot, restore
+from obda_bm.execution.spark.placed import Job, Kernel, placed, streams_of
+from obda_bm.execution.spark.snapshot import fingerprint
 from obda_bm.execution.spark.store import Store, hold_store
 from obda_bm.execution.spark.streams import read_stream
-from obda_bm.execution.spark.tagged import lanes_of, tag
 from obda_bm.ir.catalog import Extent, Relation
 from obda_bm.ir.plan import SynopsisPlan
+from obda_bm.planning.placement import OnDriver, Placement, placements
 
 
 class Planned(Protocol):
@@ -70,18 +71,22 @@ class Given:
     static: Mapping[str, DataFrame | pa.Table]
 
 
+Ending = Callable[[], None]
+"""What is done once the input has ended."""
+
+
 class SparkRun:
     """A run in progress. `query` is Spark's own handle of it."""
 
     def __init__(
-        self, query: StreamingQuery | None, driver: Driver, trigger: Trigger, held: ExitStack
+        self, query: StreamingQuery | None, kernel: Kernel, ending: Ending, held: ExitStack
     ) -> None:
-        self.query, self._driver, self._trigger, self._held = query, driver, trigger, held
+        self.query, self._kernel, self._ending, self._held = query, kernel, ending, held
 
     @property
     def report(self) -> RunReport:
         """What the run has done so far."""
-        return self._driver.snapshot.report
+        return self._kernel.report
 
     def awaitTermination(self, timeout: float | None = None) -> bool:  # noqa: N802 — Spark's name
         """Wait for the end; False where `timeout` seconds pass before it.
@@ -93,8 +98,7 @@ class SparkRun:
         """
         if self.query is not None and not self._terminated(self.query, timeout):
             return False
-        if isinstance(self._trigger, Once):
-            self._driver.end()
+        self._ending()
         self._held.close()
         return True
 
@@ -112,7 +116,7 @@ class SparkRun:
             return bool(query.awaitTermination(timeout))  # type: ignore[arg-type]
         except StreamingQueryException as error:
             self._held.close()
-            raise self._driver.failure or _failed(error) from None
+            raise self._kernel.failure or _failed(error) from None
 
 
 def run_spark(
@@ -127,6 +131,7 @@ def run_spark(
     streams: Mapping[str, DataFrame] | None = None,
     static: Mapping[str, DataFrame | pa.Table] | None = None,
     trigger: Trigger = Every(),
+    placement: Placement | None = None,
     limits: Limits = LIMITS,
     observers: Sequence[Observer] = (),
     metrics: Callable[[str], None] | None = None,
@@ -147,65 +152,68 @@ def run_spark(
     if plan is None:
         hint = "Ask for its verdict: it says why, and what would repair it."
         raise Mistake.NO_PLAN.error("the query is not bounded, so it has no plan", hint)
+    chosen = choose(plan, spark) if placement is None else placement
     relations = relations_of(plan)
-    held = ExitStack()
-    with held:
+    recent = Recent()
+    with ExitStack() as held:
         directory = Path(state) if state else Path(held.enter_context(_scratch()))
-        store = held.enter_context(
-            hold_store(directory, fingerprint(plan), str(compiled.query), write)
-        )
+        mark = fingerprint(plan, chosen)
+        store = held.enter_context(hold_store(directory, mark, str(compiled.query), write))
         given = Given(streams or {}, static or {})
-        where = compiled.setting.directory
-        snapshot = _snapshot(plan, store, _static(relations, given, where), limits)
-        recent = Recent()
-        target = sink or _file_sink(output, format, relations, write)
-        frames = _frames(spark, relations, given, where)
-        lanes = lanes_of(_streams(relations), frames)
-        refused = Path(late) if late else store.directory / "late"
-        watching = (recent.add, *observers)
-        driver = Driver(plan, lanes, store, target, refused, limits, snapshot, watching)
-        listener = None if metrics is None else MetricsListener(recent, metrics)
-        if listener is not None:
-            _listen(spark, listener, held)
-        query = _start(tag(lanes, frames), driver, trigger) if lanes else None
+        job = Job(
+            plan,
+            store,
+            sink or _file_sink(output, format, relations, write),
+            Path(late) if late else directory / "late",
+            limits,
+            (recent.add, *observers),
+            _static(relations, given, compiled.setting.directory),
+            _frames(spark, relations, given, compiled.setting.directory),
+        )
+        kernel, news = placed(job, chosen, spark)
+        listener = _listening(spark, recent, metrics, held)
+        query = None if news is None else _start(news, kernel, store, trigger)
         if listener is not None and query is not None:
             listener.watch(str(query.runId))
-        return SparkRun(query, driver, trigger, held.pop_all())
+        ending = partial(kernel.end, spark) if isinstance(trigger, Once) else _no_end
+        return SparkRun(query, kernel, ending, held.pop_all())
+
+
+def _no_end() -> None:
+    """A run that goes on forever is stopped, and resumes."""
+
+
+def choose(plan: SynopsisPlan, spark: SparkSession) -> Placement:
+    """On one machine the driver, which is quicker; on a cluster what scales furthest."""
+    master = spark.sparkContext.master or ""
+    return OnDriver() if master.startswith("local") else placements(plan)[0]
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="obda-bm-", ignore_cleanup_errors=True)
 
 
-def _listen(spark: SparkSession, listener: MetricsListener, held: ExitStack) -> None:
+def _listening(
+    spark: SparkSession, recent: Recent, write: Callable[[str], None] | None, held: ExitStack
+) -> MetricsListener | None:
+    if write is None:
+        return None
+    listener = MetricsListener(recent, write)
     spark.streams.addListener(listener)
     held.callback(spark.streams.removeListener, listener)
     held.callback(listener.wait, 5.0)
+    return listener
 
 
-def _start(frame: DataFrame, driver: Driver, trigger: Trigger) -> StreamingQuery:
-    writer = frame.writeStream.foreachBatch(driver.take).option(
-        "checkpointLocation", driver.store.checkpoint.resolve().as_uri()
+def _start(news: DataFrame, kernel: Kernel, store: Store, trigger: Trigger) -> StreamingQuery:
+    writer = news.writeStream.foreachBatch(kernel.take).option(
+        "checkpointLocation", store.checkpoint_url
     )
     match trigger:
         case Once():
             return writer.trigger(availableNow=True).start()
         case Every(seconds):
             return writer.trigger(processingTime=f"{round(seconds * 1000)} milliseconds").start()
-
-
-def _snapshot(
-    plan: SynopsisPlan, store: Store, static: Mapping[str, pa.Table], limits: Limits
-) -> Snapshot:
-    streams = _streams(relations_of(plan))
-    stored = store.latest()
-    if stored is None:
-        return initial_snapshot(plan, static, streams, limits.max_pending)
-    return restore(plan, stored, static, streams, limits.max_pending, limits.clock())
-
-
-def _streams(relations: Sequence[Relation]) -> list[Relation]:
-    return [r for r in relations if r.extent is not Extent.STATIC]
 
 
 def _frames(
@@ -215,7 +223,7 @@ def _frames(
         r.name: given.streams[r.name]
         if r.name in given.streams
         else read_stream(spark, r, directory)
-        for r in _streams(relations)
+        for r in streams_of(relations)
     }
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.ipc
 
 from obda_bm.execution.local import RunReport, advanced, counted
 from obda_bm.execution.markers import (
@@ -25,12 +23,13 @@ from obda_bm.execution.markers import (
     start,
     ticks_of,
 )
+from obda_bm.execution.spark.packing import from_ipc, pack, seal, to_ipc, unpack, unseal
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.kernel import KernelState, deserialise, initial_state, serialise, state_units
+from obda_bm.planning.placement import Placement
 
 VERSION = 1
-_MAGIC = b"obda-bm\0"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -127,7 +126,7 @@ def _closed(
     return Stepped(Snapshot(taken.epoch, kernel, pending, report), results, late)
 
 
-def fingerprint(plan: SynopsisPlan) -> str:
+def fingerprint(plan: SynopsisPlan, placement: Placement) -> str:
     """What two plans share if one can go on with the other's state: all but where rows are."""
 
     def scan(old: Any) -> Any:
@@ -143,7 +142,7 @@ def fingerprint(plan: SynopsisPlan) -> str:
         )
         for branch in plan.branches
     ]
-    text = repr((VERSION, plan.semantics, branches, plan.outputs, plan.emitted))
+    text = repr((VERSION, placement, plan.semantics, branches, plan.outputs, plan.emitted))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -159,10 +158,8 @@ def write_snapshot(snapshot: Snapshot, query_id: str, of_plan: str) -> bytes:
         "closed": snapshot.pending.closed,
         "sources": [_source_head(source) for source in snapshot.pending.sources],
     }
-    rows = [_ipc(source.rows) for source in snapshot.pending.sources]
-    parts = [json.dumps(head).encode(), serialise(snapshot.kernel), *rows]
-    body = b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-    return _MAGIC + hashlib.sha256(body).digest() + body
+    rows = [to_ipc(source.rows) for source in snapshot.pending.sources]
+    return seal(pack([json.dumps(head).encode(), serialise(snapshot.kernel), *rows]))
 
 
 def _source_head(source: Waiting) -> dict[str, Any]:
@@ -181,8 +178,7 @@ class Stored:
     """A snapshot file, opened: its head, and the parts that only its plan can read."""
 
     head: Mapping[str, Any]
-    kernel: bytes
-    rows: tuple[bytes, ...]
+    parts: tuple[bytes, ...]
 
     @property
     def epoch(self) -> Epoch:
@@ -195,17 +191,11 @@ def open_snapshot(data: bytes) -> Stored:
     Raises:
         ValueError: where the bytes are damaged, or no snapshot at all.
     """
-    size = len(_MAGIC) + 32
-    digest, body = data[len(_MAGIC) : size], data[size:]
-    if not data.startswith(_MAGIC) or hashlib.sha256(body).digest() != digest:
-        raise ValueError("the file is damaged")
-    source, parts = io.BytesIO(body), []
-    while length := source.read(8):
-        parts.append(source.read(int.from_bytes(length, "little")))
+    parts = unpack(unseal(data))
     head = json.loads(parts[0])
     if head["version"] != VERSION:
         raise ValueError(f"it has version {head['version']}, this program writes {VERSION}")
-    return Stored(head, parts[1], tuple(parts[2:]))
+    return Stored(head, tuple(parts[1:]))
 
 
 def restore(
@@ -217,9 +207,9 @@ def restore(
     now: float,
 ) -> Snapshot:
     """The snapshot as it was written; sources are live again, whatever they were."""
-    kernel = deserialise(plan, stored.kernel, static)
+    kernel = deserialise(plan, stored.parts[0], static)
     fresh = start(streams, cap)
-    described = zip(fresh.sources, stored.head["sources"], stored.rows, strict=True)
+    described = zip(fresh.sources, stored.head["sources"], stored.parts[1:], strict=True)
     sources = tuple(_waiting(source, head, rows, now) for source, head, rows in described)
     pending = replace(fresh, sources=sources, closed=stored.head["closed"])
     report = RunReport(**{**stored.head["report"], "bound_units": plan.bound.units})
@@ -227,8 +217,7 @@ def restore(
 
 
 def _waiting(source: Waiting, head: Mapping[str, Any], rows: bytes, now: float) -> Waiting:
-    with pa.ipc.open_stream(io.BytesIO(rows)) as reader:
-        table = reader.read_all()
+    table = from_ipc(rows)
     return replace(
         source,
         rows=table,
@@ -240,10 +229,3 @@ def _waiting(source: Waiting, head: Mapping[str, Any], rows: bytes, now: float) 
         offered=head["offered"],
         late=head["late"],
     )
-
-
-def _ipc(table: pa.Table) -> bytes:
-    out = io.BytesIO()
-    with pa.ipc.new_stream(out, table.schema) as writer:
-        writer.write_table(table)
-    return out.getvalue()

@@ -12,7 +12,7 @@ from typing import Any
 
 from obda_bm.execution.mistakes import ExecutionError, Mistake
 from obda_bm.execution.spark.files import UNFINISHED, Write, sync_directory
-from obda_bm.execution.spark.snapshot import Snapshot, Stored, open_snapshot, write_snapshot
+from obda_bm.execution.spark.snapshot import Epoch, Stored, open_snapshot
 
 KEPT = 3
 """So many snapshots stay: the newest, the one before, and one for the eye."""
@@ -34,16 +34,19 @@ class Store:
         return self.directory / "checkpoint"
 
     @property
+    def checkpoint_url(self) -> str:
+        """As Spark wants it: not percent-encoded, whatever the path has in it."""
+        return f"file://{self.checkpoint.resolve()}"
+
+    @property
     def snapshots(self) -> Path:
         return self.directory / "state"
 
-    def save(self, snapshot: Snapshot) -> int:
-        """Write the snapshot, then forget the oldest ones; how many bytes it has."""
-        data = write_snapshot(snapshot, self.query_id() or "", self.plan)
-        self.write(self.snapshots / f"{snapshot.epoch.name}{_SUFFIX}", data)
+    def save(self, epoch: Epoch, data: bytes) -> None:
+        """Write a snapshot, then forget the oldest ones."""
+        self.write(self.snapshots / f"{epoch.name}{_SUFFIX}", data)
         for old in snapshot_files(self.directory)[:-KEPT]:
             old.unlink()
-        return len(data)
 
     def latest(self) -> Stored | None:
         """The newest snapshot, if it is this plan's and Spark's checkpoint goes with it.
