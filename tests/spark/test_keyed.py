@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from obda_bm.execution.mistakes import ExecutionError
 from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
@@ -110,7 +111,7 @@ def test_goes_on_after_the_end(spark: Any, tmp_path: Path) -> None:
     compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
     emitted: dict[str, Any] = {}
     for placement in (key_of(compiled), OnDriver()):
-        place, sink = tmp_path / str(placement), Collected()
+        place, sink = tmp_path / type(placement).__name__, Collected()
         place.mkdir()
         frames = {}
         for name, schema in (("reading", "value"), ("alarm", "severity")):
@@ -145,6 +146,13 @@ def test_goes_on_after_the_end(spark: Any, tmp_path: Path) -> None:
         assert inspect_store(place / "state")["newest"]["ended"]
     keyed, driver = emitted.values()
     assert keyed == driver
+
+
+def test_path_that_the_state_reader_cannot_read(spark: Any, tmp_path: Path) -> None:
+    write_data(tmp_path)
+    compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
+    with pytest.raises(ExecutionError, match="has ' ' in its path"):
+        run_once(spark, compiled, tmp_path / "a b", placement=key_of(compiled))
 
 
 def test_set_query_needs_its_key(tmp_path: Path) -> None:

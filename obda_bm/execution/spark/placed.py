@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import quote
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +90,7 @@ def _keyed(
     from obda_bm.execution.spark.keyed import keyed_stream
 
     _check_state_store(spark)
+    _check_path(job.store.checkpoint.resolve())
     stored, bound = job.store.latest(), job.plan.bound.units
     tally = first_tally(bound) if stored is None else read_tally(stored, bound)
     work = Work(job.plan, job.static, job.streams, tally.ended)
@@ -102,6 +104,15 @@ def _check_state_store(spark: SparkSession) -> None:
         message = "the keyed placement needs Spark's RocksDB state store"
         hint = f"Set {name} to {ROCKSDB}, or place the query on the driver."
         raise Mistake.NO_ROCKSDB.error(message, hint)
+
+
+def _check_path(checkpoint: Path) -> None:
+    """Spark's reader of states, which the end of input needs, encodes a path and never decodes."""
+    odd = [c for c in str(checkpoint) if quote(c) != c]
+    if odd:
+        message = f"the state directory has {odd[0]!r} in its path: {str(checkpoint.parent)!r}"
+        hint = "Use letters, digits, '-', '_' and '.', or place the query on the driver."
+        raise Mistake.NOT_PLACED.error(message, hint)
 
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
