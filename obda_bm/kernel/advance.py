@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from obda_bm.ir.plan import BranchPlan, Extreme, Memory, Side, Step, Synopsis, SynopsisPlan
 from obda_bm.ir.spj import Semantics
-from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
-from obda_bm.kernel.emit import bag_results, new_results, result_table
+from obda_bm.kernel.counts import multiply, ones
+from obda_bm.kernel.emit import all_results, branch_results, new_results, unless_answered
 from obda_bm.kernel.encoding import Array, TextPool
-from obda_bm.kernel.history import Front, History, best, counted, front, present
-from obda_bm.kernel.rows import (
-    Column,
-    Rows,
-    compare,
-    concatenate,
-    expand,
-    matching_pairs,
-    multiply,
-    slices,
-)
-from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_rows, read_input
+from obda_bm.kernel.front import Front, front
+from obda_bm.kernel.groups import Index
+from obda_bm.kernel.history import History, best, counted, present
+from obda_bm.kernel.pairs import matches
+from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything, ranked
+from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_at_once, limit_of, read_input
 from obda_bm.kernel.state import KernelState
-from obda_bm.kernel.stores import empty_store, forget, load, save
+from obda_bm.kernel.stores import Store, load, save
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +38,8 @@ class Batch:
     semantics: Semantics
     how: Codec
     inputs: tuple[Rows, ...]
-    ranks: int
+    times: Index
     histories: tuple[History | Front, ...] = ()
-
-
-def initial_state(plan: SynopsisPlan, static: Mapping[str, pa.Table]) -> KernelState:
-    synopses = tuple(
-        tuple(empty_store(branch, s, plan.semantics) for s in branch.synopses)
-        for branch in plan.branches
-    )
-    emitted = result_table(plan).drop(["time", "count"]) if plan.emitted is Memory.STORED else None
-    return KernelState(synopses, emitted, dict(static))
 
 
 def advance(
@@ -63,59 +48,58 @@ def advance(
     """The state after `rows`, and what they add to the answer, with the time of each marker.
 
     All timestamps in `rows` are older than `until`, and none is older than an earlier `until`.
+    Results have the columns `time`, what is projected, and `count`: int64, or decimal256(76, 0) in
+    a batch where a count needs more than 64 bits.
     """
-    results: list[pa.Table] = []
-    kept: list[tuple[pa.Table, ...]] = []
-    for branch, stores in zip(plan.branches, state.synopses, strict=True):
-        tables, found = _advance_branch(plan, branch, stores, {**state.static, **rows}, until)
-        kept.append(tables)
-        results.append(found)
-    answer = pa.concat_tables(results) if results else result_table(plan)
+    tables = {**state.static, **rows}
+    done = [
+        _advance_branch(plan, branch, stores, tables, until)
+        for branch, stores in zip(plan.branches, state.synopses, strict=True)
+    ]
+    kept = tuple(stores for stores, _ in done)
+    answer = all_results(plan, [found for _, found in done])
     if plan.semantics is Semantics.BAG:
-        return Advanced(KernelState(tuple(kept), None, state.static, True), answer)
+        return Advanced(KernelState(kept, None, state.static, True), answer)
     answer, emitted = new_results(plan, answer, state.emitted)
-    return Advanced(KernelState(tuple(kept), emitted, state.static, True), answer)
+    return Advanced(KernelState(kept, emitted, state.static, True), answer)
 
 
 def _advance_branch(
     plan: SynopsisPlan,
     branch: BranchPlan,
-    stores: Sequence[pa.Table],
+    stores: Sequence[Store],
     tables: Mapping[str, pa.Table],
     until: int,
-) -> tuple[tuple[pa.Table, ...], pa.Table]:
-    how = codec(branch, TextPool())
-    arrived = [read_input(arriving, branch, tables, how) for arriving in branch.inputs]
-    times = np.unique(np.concatenate([rows.rank for rows in arrived]))
-    inputs = tuple(_ranked(rows, times) for rows in arrived)
-    batch = Batch(branch, plan.semantics, how, inputs, len(times))
+) -> tuple[tuple[Store, ...], pa.Table]:
+    batch = _arrived(plan, branch, tables)
     saved = []
     for i, (synopsis, store) in enumerate(zip(branch.synopses, stores, strict=True)):
-        old = load(store, synopsis, how, plan.semantics)
         parts = [run_step(batch, s) for s in branch.steps if s.target == i]
         new = [_contribution(batch, synopsis, part) for part in parts]
-        history = _history(batch, synopsis, concatenate([old, *new]))
-        batch = Batch(branch, plan.semantics, how, inputs, len(times), (*batch.histories, history))
-        saved.append(save(forget(history, synopsis, branch, until), store, synopsis, how))
-    found = [run_step(batch, s) for s in branch.steps if s.target is None]
+        history = _history(batch, synopsis, concatenate([load(store, synopsis, batch.how), *new]))
+        batch = replace(batch, histories=(*batch.histories, history))
+        saved.append(save(history, synopsis, branch, batch.how, until))
+    found = _projected(branch, [run_step(batch, s) for s in branch.steps if s.target is None])
     if plan.emitted is Memory.DERIVED:
-        before = _answer_before(batch, stores)
-        return tuple(saved), bag_results(
-            plan, batch_rows(found, branch), branch, how, times, before
-        )
-    return tuple(saved), bag_results(plan, batch_rows(found, branch), branch, how, times, None)
+        found = unless_answered(found, _answer_before(batch), branch, batch.how)
+    return tuple(saved), branch_results(plan, found, branch, batch.how, batch.times)
 
 
-def batch_rows(found: Sequence[Rows], branch: BranchPlan) -> Rows | None:
+def _arrived(plan: SynopsisPlan, branch: BranchPlan, tables: Mapping[str, pa.Table]) -> Batch:
+    how = codec(branch, TextPool())
+    inputs, times = ranked([read_input(x, branch, tables, how) for x in branch.inputs])
+    return Batch(branch, plan.semantics, how, inputs, times)
+
+
+def _projected(branch: BranchPlan, found: Sequence[Rows]) -> Rows:
     """All matches, reduced to what is projected."""
-    columns = [o.term for o in branch.projection if isinstance(o.term, ColumnRef)]
-    reduced = [Rows({c: r.columns[c] for c in columns}, r.rank, r.weight) for r in found]
-    return concatenate(reduced) if reduced else None
+    columns = {o.term for o in branch.projection if isinstance(o.term, ColumnRef)}
+    return concatenate([rows.only(columns) for rows in found])
 
 
-def _answer_before(batch: Batch, stores: Sequence[pa.Table]) -> Rows | None:
+def _answer_before(batch: Batch) -> Rows:
     """What the synopses before the batch evaluate to: the answer that was emitted."""
-    rows = Rows({}, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+    rows = Rows({}, np.zeros(1, dtype=np.int64), ones(1))
     nothing = Step((), tuple(range(len(batch.plan.inputs))), _all_joins(batch.plan), None)
     for index in nothing.old:
         rows = _with_history(batch, rows, index, nothing)
@@ -127,10 +111,6 @@ def _all_joins(branch: BranchPlan) -> tuple[Comparison, ...]:
     return tuple(p for p in found if isinstance(p, Comparison))
 
 
-def _ranked(rows: Rows, times: Array) -> Rows:
-    return Rows(rows.columns, np.searchsorted(times, rows.rank), rows.weight)
-
-
 def run_step(batch: Batch, step: Step) -> Rows:
     """New matches of `step`: tuples of one timestamp, then older partial matches."""
     first, *others = step.new
@@ -139,7 +119,7 @@ def run_step(batch: Batch, step: Step) -> Rows:
         more = batch.inputs[other]
         ready = {*rows.columns, *more.columns}
         joins = [p for p in step.joins if set(columns_of(p)) <= ready]
-        rows = join_rows(rows, more, joins, batch.how, same_time=True)
+        rows = join_at_once(rows, more, joins, batch.how)
     for index in step.old:
         rows = _with_history(batch, rows, index, step)
     return rows
@@ -147,69 +127,36 @@ def run_step(batch: Batch, step: Step) -> Rows:
 
 def _with_history(batch: Batch, rows: Rows, index: int, step: Step) -> Rows:
     """`rows` with the partial matches of synopsis `index` that were there before them."""
-    history, synopsis = batch.histories[index], batch.plan.synopses[index]
+    history, how = batch.histories[index], batch.how
     keys = equalities(step.joins, rows.columns, history.keys)
-    how = batch.how
     mine = [how.comparable(rows.columns[a], a, history.keys[b]) for a, b in keys]
     theirs = [how.comparable(history.keys[b], b, rows.columns[a]) for a, b in keys]
-    entries = len(history.rank) if isinstance(history, Front) else _entries(history)
-    starts, ends, order = matching_pairs(mine, theirs, (len(rows), entries))
-    parts = [
-        _extended(
-            batch,
-            rows.take(np.arange(part.start, part.stop)),
-            synopsis,
-            history,
-            step,
-            (starts[part], ends[part], order),
-        )
-        for part in slices(ends - starts)
-    ]
-    if parts:
-        return concatenate(parts)
-    none = (starts, ends, order)
-    return _extended(batch, rows, synopsis, history, step, none)
+    limit = limit_of(step.joins, rows.columns, history.keys)
+    found = matches(mine, theirs, (len(rows), history.entries), limit)
+    return concatenate(
+        [_extended(batch, rows, index, step, *found.pairs(part)) for part in found.parts()]
+    )
 
 
-def _entries(history: History) -> int:
-    return len(np.unique(history.codes // (history.ranks + 2)))
+def _extended(batch: Batch, rows: Rows, index: int, step: Step, row: Index, entry: Index) -> Rows:
+    """Pairs of a row and an entry of synopsis `index` that satisfy what the two compare."""
+    history, synopsis = batch.histories[index], batch.plan.synopses[index]
+    there, position = history.before(entry, rows.rank[row])
+    if not there.all():
+        kept = np.flatnonzero(there)
+        row, entry, position = row[kept], entry[kept], position[kept]
+    paired = rows.take(row).with_columns({c: v[entry] for c, v in history.keys.items()})
+    values = [v[position] for v in history.values]
+    if batch.semantics is Semantics.BAG:
+        paired = replace(paired, weight=multiply(paired.weight, values[0]))
+    else:
+        paired = paired.with_columns(dict(zip(synopsis.extremes, values, strict=True)))
+    return paired.where(_tests(batch, paired, rows, synopsis, step))
 
 
-def _extended(
-    batch: Batch,
-    rows: Rows,
-    synopsis: Synopsis,
-    history: History | Front,
-    step: Step,
-    pairs: tuple[Array, Array, Array],
-) -> Rows:
-    i, entry = expand(*pairs)
-    columns = {name: values[i] for name, values in rows.columns.items()}
-    keys = {c: values[entry] for c, values in history.keys.items()}
-    paired = Rows({**columns, **keys}, rows.rank[i], rows.weight[i])
-    match history:
-        case Front():
-            there = history.rank[entry] < paired.rank
-            values = {e: v[entry] for e, v in zip(synopsis.extremes, history.extremes, strict=True)}
-            paired = paired.with_columns(values)
-        case History():
-            there, position = history.before(entry, paired.rank)
-            if history.values is not None and len(history.values):
-                found = history.values[position]
-                if batch.semantics is Semantics.BAG:
-                    paired = Rows(paired.columns, paired.rank, multiply(paired.weight, found))
-                else:
-                    paired = paired.with_columns({synopsis.extremes[0]: found})
-            elif synopsis.extremes:
-                empty = np.zeros(len(paired), dtype=np.int64)
-                paired = paired.with_columns({synopsis.extremes[0]: empty})
-    paired = paired.take(there)
-    return paired.take(_tests(batch, paired, rows, synopsis, step))
-
-
-def _tests(batch: Batch, paired: Rows, before: Rows, synopsis: Synopsis, step: Step) -> Array:
+def _tests(batch: Batch, paired: Rows, before: Rows, synopsis: Synopsis, step: Step) -> Mask:
     """What is left to compare between the new partial matches and what is there already."""
-    mask = np.ones(len(paired), dtype=np.bool_)
+    mask = everything(len(paired))
     plain = {c for c in paired.columns if isinstance(c, ColumnRef)}
     for join in step.joins:
         columns = set(columns_of(join))
@@ -229,19 +176,19 @@ def _tests(batch: Batch, paired: Rows, before: Rows, synopsis: Synopsis, step: S
     return mask
 
 
-def passes(rows: Rows, extreme: Extreme, test: ColumnRef, how: Codec) -> Array:
+def passes(rows: Rows, extreme: Extreme, test: ColumnRef, how: Codec) -> Mask:
     """Whether the best stored value satisfies the test of a future column."""
     value = rows.columns[extreme] + extreme.gap(test)
     return _satisfies(value, extreme, how.comparable(rows.columns[test], test, value))
 
 
-def _satisfies(value: Array, extreme: Extreme, future: Array) -> Array:
+def _satisfies(value: Array, extreme: Extreme, future: Array) -> Mask:
     if extreme.side is Side.MIN:
         return compare(value, Op.LT if extreme.strict else Op.LE, future)
     return compare(value, Op.GT if extreme.strict else Op.GE, future)
 
 
-def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Array:
+def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Mask:
     """Two stored extremes that test each other: `one` against the columns of `other`.
 
     Right where `other` is one column, or where each of the columns is tested by all of the other's
@@ -251,7 +198,7 @@ def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Array:
     alike = len({one.gap(c) for c in other.columns if c in one.tests}) == 1
     complete = set(one.columns) <= set(other.tests) and not any((*one.shifts, *other.shifts))
     if not (tested and alike and (len(other.columns) == 1 or complete)):
-        return np.ones(len(rows), dtype=np.bool_)
+        return everything(len(rows))
     value, raw = rows.columns[one] + one.gap(other.columns[0]), rows.columns[other]
     if value.dtype == np.float64 and raw.dtype != np.float64:
         raw = raw / how.unit(other.columns[0])
@@ -278,7 +225,7 @@ def _clipped(values: Array, lower: int | None, upper: int | None) -> Array:
 
 def _worst(batch: Batch, rows: Rows, extreme: Extreme) -> Array:
     how = batch.how
-    dense = any(how.types[c].order is Order.DENSE for c in (*extreme.columns, *extreme.tests))
+    dense = how.number_type(extreme) is np.float64
     values = []
     for column, shift in zip(extreme.columns, extreme.shifts, strict=True):
         if column in rows.columns:
@@ -309,12 +256,13 @@ def _serves(older: Extreme, extreme: Extreme) -> bool:
 
 
 def _history(batch: Batch, synopsis: Synopsis, rows: Rows) -> History | Front:
+    ranks = len(batch.times)
     if batch.semantics is Semantics.BAG:
-        return counted(rows, synopsis.key, batch.ranks)
+        return counted(rows, synopsis.key, ranks)
     match synopsis.extremes:
         case ():
-            return present(rows, synopsis.key, batch.ranks)
+            return present(rows, synopsis.key, ranks)
         case (extreme,):
-            return best(rows, synopsis.key, extreme, batch.ranks)
+            return best(rows, synopsis.key, extreme, ranks)
         case several:
             return front(rows, synopsis.key, several)

@@ -9,8 +9,10 @@ from obda_bm.ir.plan import BranchPlan, Memory, SynopsisPlan
 from obda_bm.ir.spj import Output
 from obda_bm.ir.sqltypes import SqlType
 from obda_bm.ir.terms import ColumnRef, Constant
+from obda_bm.kernel.counts import WIDE, count_column, sums
 from obda_bm.kernel.encoding import Array, arrow_type, decode, encode_constant
-from obda_bm.kernel.rows import Index, Rows, group, segments, sums
+from obda_bm.kernel.groups import Index, row_codes, segments, sort_order
+from obda_bm.kernel.rows import Rows, joined
 from obda_bm.kernel.scan import Codec
 
 
@@ -45,47 +47,44 @@ def _types(branch: BranchPlan) -> list[SqlType]:
     ]
 
 
-def bag_results(
-    plan: SynopsisPlan,
-    rows: Rows | None,
-    branch: BranchPlan,
-    how: Codec,
-    times: Array,
-    before: Rows | None,
+def branch_results(
+    plan: SynopsisPlan, rows: Rows, branch: BranchPlan, how: Codec, times: Index
 ) -> pa.Table:
-    """Results of one branch, summed per marker; `before` are rows that are answers already."""
-    empty = result_table(plan)
-    if rows is None or not len(rows):
-        return empty
+    """Results of one branch, summed per marker, in order of time."""
+    schema = result_table(plan).schema
+    if not len(rows):
+        return schema.empty_table()
     values = [_values(rows, o, how) for o in branch.projection]
-    if before is not None and len(before):
-        old = [_values(before, o, how) for o in branch.projection]
-        fresh = ~_among(values, old, len(rows), len(before))
-        values, rows = [v[fresh] for v in values], Rows({}, rows.rank[fresh], rows.weight[fresh])
-        if not len(rows):
-            return empty
-    ids, _ = group([rows.rank, *values], len(rows))
-    order = np.argsort(ids, kind="stable")
-    starts = segments(ids[order])
+    codes, span = row_codes([rows.rank, *values], len(rows))
+    order = sort_order(codes, span)
+    starts = segments(codes[order])
     first = order[starts]
-    counts = sums(rows.weight[order], starts)
-    texts = how.pool.texts()
+    counts = count_column(sums(rows.weight[order], starts))
+    fields = list(schema)[1:-1]
     columns = [
-        decode(v[first], t, _unit(o, how), texts).cast(field.type)
-        for v, t, o, field in zip(
-            values, _types(branch), branch.projection, list(empty.schema)[1:-1], strict=True
-        )
+        decode(v[first], t, _unit(o, how), how.pool).cast(field.type)
+        for v, t, o, field in zip(values, _types(branch), branch.projection, fields, strict=True)
     ]
-    return _by_time(times[rows.rank[first]], columns, counts, empty.schema)
+    return pa.table([times[rows.rank[first]], *columns, counts], names=schema.names)
 
 
-def _by_time(times: Array, columns: list[pa.Array], counts: Array, schema: pa.Schema) -> pa.Table:
-    order = np.argsort(times, kind="stable")
-    fits = counts.dtype != object or all(abs(c) < 2**63 for c in counts.tolist())
-    number = pa.int64() if fits else pa.decimal256(76, 0)
-    listed = [int(c) for c in counts[order].tolist()]
-    arrays = [pa.array(times[order], pa.int64()), *(c.take(order) for c in columns)]
-    return pa.table([*arrays, pa.array(listed, number)], names=schema.names)
+def unless_answered(rows: Rows, before: Rows, branch: BranchPlan, how: Codec) -> Rows:
+    """The rows that are not among the answers `before` the batch."""
+    if not len(rows) or not len(before):
+        return rows
+    pairs = [(_values(rows, o, how), _values(before, o, how)) for o in branch.projection]
+    codes, _ = row_codes([joined(pair) for pair in pairs], len(rows) + len(before))
+    return rows.where(~np.isin(codes[: len(rows)], codes[len(rows) :]))
+
+
+def all_results(plan: SynopsisPlan, results: list[pa.Table]) -> pa.Table:
+    """The results of all branches; their counts are as wide as the widest."""
+    if not results:
+        return result_table(plan)
+    if any(table.schema.types[-1] == WIDE for table in results):
+        last = results[0].num_columns - 1
+        results = [t.set_column(last, "count", t.column(last).cast(WIDE)) for t in results]
+    return pa.concat_tables(results)
 
 
 def _values(rows: Rows, output: Output, how: Codec) -> Array:
@@ -104,12 +103,6 @@ def _unit(output: Output, how: Codec) -> int:
             return how.unit(column)
         case Constant(_, type_):
             return int(type_.grain.denominator) if type_.grain else 1
-
-
-def _among(values: list[Array], old: list[Array], n: int, m: int) -> Array:
-    both = [np.concatenate([a, b]) for a, b in zip(values, old, strict=True)]
-    ids, _ = group(both, n + m)
-    return np.isin(ids[:n], ids[n:])
 
 
 def new_results(
@@ -147,5 +140,4 @@ def _row_ids(columns: list[pa.ChunkedArray], old: list[pa.ChunkedArray] | None) 
         both = column if old is None else pa.chunked_array([*column.chunks, *old[i].chunks])
         encoded = both.combine_chunks().dictionary_encode(null_encoding="encode")
         codes.append(encoded.indices.to_numpy().astype(np.int64))
-    ids, _ = group(codes, size + more)
-    return ids
+    return row_codes(codes, size + more)[0]

@@ -7,6 +7,7 @@ lives for one call. Where whole numbers outgrow 64 bits, an array holds Python i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -30,13 +31,17 @@ _SAFE = 2.0**62
 class TextPool:
     """Codes for the texts of one call; the state itself holds texts, so it never grows by them."""
 
-    codes: dict[str, int] = field(default_factory=dict)
+    known: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
+
+    def codes(self, texts: pa.Array) -> Array:
+        """The place of each of the different `texts` in the pool."""
+        new = texts.filter(pc.invert(pc.is_in(texts, value_set=self.known)))
+        if len(new):
+            self.known = pa.concat_arrays([self.known, new])
+        return np.asarray(pc.index_in(texts, value_set=self.known).to_numpy()).astype(np.int64)
 
     def code(self, text: str) -> int:
-        return self.codes.setdefault(text, len(self.codes))
-
-    def texts(self) -> list[str]:
-        return list(self.codes)
+        return int(self.codes(pa.array([text], pa.string()))[0])
 
 
 def arrow_schema(relation: Relation) -> pa.Schema:
@@ -72,7 +77,7 @@ def encode(column: pa.ChunkedArray, type_: SqlType, unit: int, pool: TextPool) -
         case _, Order.DENSE:
             return np.asarray(pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False))
         case Family.NUMBER, _:
-            return _with_null(array, scaled(_whole(array, type_), unit // _own_unit(array, type_)))
+            return _with_null(array, scaled(_whole(array), unit // _own_unit(array)))
         case Family.INSTANT, _ if pa.types.is_date32(array.type):
             days = pc.cast(array, pa.int32()).fill_null(0).to_numpy().astype(np.int64)
             return _with_null(array, days * DAY)
@@ -83,18 +88,17 @@ def encode(column: pa.ChunkedArray, type_: SqlType, unit: int, pool: TextPool) -
             return _with_null(array, pc.cast(array, pa.int64()).fill_null(0).to_numpy())
 
 
-def _own_unit(array: pa.Array, type_: SqlType) -> int:
+def _own_unit(array: pa.Array) -> int:
     return 10**array.type.scale if pa.types.is_decimal(array.type) else 1
 
 
-def _whole(array: pa.Array, type_: SqlType) -> Array:
+def _whole(array: pa.Array) -> Array:
     """Unscaled whole numbers of an integer or decimal column."""
     if not pa.types.is_decimal(array.type):
         return np.asarray(pc.cast(array, pa.int64()).fill_null(0).to_numpy())
     filled = array.fill_null(pa.scalar(0, pa.int8()).cast(array.type))
-    words = np.frombuffer(filled.buffers()[1], dtype=np.int64)
-    low, high = words[0::2][filled.offset :], words[1::2][filled.offset :]
-    low, high = low[: len(filled)], high[: len(filled)]
+    words = np.frombuffer(filled.buffers()[1], dtype=np.int64)[2 * filled.offset :]
+    low, high = words[0 : 2 * len(filled) : 2], words[1 : 2 * len(filled) : 2]
     if np.array_equal(high, low >> 63):
         return np.array(low)
     whole = [int(v.as_py().scaleb(array.type.scale)) for v in filled]
@@ -119,9 +123,10 @@ def _with_null(array: pa.Array, values: Array) -> Array:
 
 def _encode_text(array: pa.Array, pool: TextPool) -> Array:
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    codes = np.array([pool.code(t) for t in encoded.dictionary.to_pylist()] or [0], dtype=np.int64)
-    index = encoded.indices.fill_null(0).to_numpy()
-    return _with_null(array, codes[index] if len(index) else np.empty(0, dtype=np.int64))
+    if not len(encoded.dictionary):
+        return np.full(len(array), NULL, dtype=np.int64)
+    codes = pool.codes(encoded.dictionary.cast(pa.string()))
+    return _with_null(array, codes[encoded.indices.fill_null(0).to_numpy()])
 
 
 def encode_constant(value: Value, unit: int, pool: TextPool) -> int | Fraction:
@@ -137,40 +142,46 @@ def is_null(values: Array) -> npt.NDArray[np.bool_]:
     return np.asarray(values == NULL, dtype=np.bool_)
 
 
-def decode(values: Array, type_: SqlType, unit: int, texts: list[str]) -> pa.Array:
+def decode(values: Array, type_: SqlType, unit: int, pool: TextPool) -> pa.Array:
     """Numbers as an Arrow column of the type's own."""
     missing = is_null(values)
+    whole = np.where(missing, 0, values) if missing.any() else values
+    mask = missing if missing.any() else None
     match type_.family, type_.order:
         case Family.TEXT, _:
-            listed = [None if m else texts[v] for v, m in zip(values, missing, strict=True)]
-            return pa.array(listed, pa.string())
+            return pool.known.take(pa.array(whole, pa.int64(), mask=mask))
         case _, Order.DENSE:
-            return pa.array(values, pa.float64(), mask=missing)
+            return pa.array(values, pa.float64(), mask=mask)
         case Family.INSTANT, _ if type_.grain == DAY:
-            days = np.where(missing, 0, values).astype(np.int64) // DAY
-            return pa.array(days.astype(np.int32), pa.int32(), mask=missing).cast(pa.date32())
+            days = (whole.astype(np.int64) // DAY).astype(np.int32)
+            return pa.array(days, pa.int32(), mask=mask).cast(pa.date32())
         case Family.INSTANT, _:
-            return pa.array(values.astype(np.int64), pa.int64(), mask=missing).cast(
-                pa.timestamp("us")
-            )
+            return pa.array(whole.astype(np.int64), pa.int64(), mask=mask).cast(pa.timestamp("us"))
         case Family.BOOLEAN, _:
-            return pa.array(values == 1, pa.bool_(), mask=missing)
+            return pa.array(whole == 1, pa.bool_(), mask=mask)
         case _:
-            return _decode_number(np.where(missing, 0, values), missing, type_, unit)
+            return _decode_number(whole, mask, type_, unit)
 
 
 def _decode_number(
-    values: Array, missing: npt.NDArray[np.bool_], type_: SqlType, unit: int
+    values: Array, mask: npt.NDArray[np.bool_] | None, type_: SqlType, unit: int
 ) -> pa.Array:
     target = arrow_type(type_)
-    if not pa.types.is_decimal(target):
-        return pa.array((values // unit).astype(np.int64), pa.int64(), mask=missing)
-    own = 10**target.scale
-    from decimal import Context, Decimal
+    own = 10**target.scale if pa.types.is_decimal(target) else 1
+    whole = values if own == unit else values // (unit // own)
+    if own == 1 and not pa.types.is_decimal(target):
+        return pa.array(whole.astype(np.int64), pa.int64(), mask=mask)
+    decimals = _decimals(whole, target)
+    if mask is None:
+        return decimals
+    return pc.if_else(pa.array(mask), pa.scalar(None, target), decimals)
 
-    exact = Context(prec=60)
-    listed = [
-        None if m else exact.scaleb(Decimal(int(v) * own // unit), -target.scale)
-        for v, m in zip(values.tolist(), missing.tolist(), strict=True)
-    ]
-    return pa.array(listed, target)
+
+def _decimals(whole: Array, target: pa.DataType) -> pa.Array:
+    """Whole numbers as the unscaled values of decimals: 128 bits, the low ones first."""
+    if whole.dtype == object:
+        exact = Context(prec=60)
+        listed = [exact.scaleb(Decimal(int(v)), -target.scale) for v in whole.tolist()]
+        return pa.array(listed, target)
+    words = np.stack([whole, whole >> 63], axis=1)
+    return pa.Array.from_buffers(target, len(whole), [None, pa.py_buffer(words.tobytes())])

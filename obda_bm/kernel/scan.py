@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from obda_bm.ir.plan import BranchPlan, Input, Scan
-from obda_bm.ir.sqltypes import Family, SqlType
+from obda_bm.ir.plan import BranchPlan, Extreme, Input, Scan
+from obda_bm.ir.sqltypes import Family, Order, SqlType
 from obda_bm.ir.terms import (
     ColumnRef,
     Comparison,
@@ -20,8 +20,10 @@ from obda_bm.ir.terms import (
     Predicate,
     columns_of,
 )
+from obda_bm.kernel.counts import multiply, ones
 from obda_bm.kernel.encoding import Array, TextPool, encode, encode_constant, is_null
-from obda_bm.kernel.rows import Column, Index, Mask, Rows, compare, expand, matching_pairs, multiply
+from obda_bm.kernel.pairs import Limit, matches
+from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,12 @@ class Codec:
         number = self.types[column].family is Family.NUMBER and column not in self.times
         return self.scale if number else 1
 
+    def number_type(self, extreme: Extreme) -> type[np.float64] | type[np.int64]:
+        """An extreme is dense where one of its columns, or of what tests it, is."""
+        columns = (*extreme.columns, *extreme.tests)
+        dense = any(self.types[c].order is Order.DENSE for c in columns)
+        return np.float64 if dense else np.int64
+
     def comparable(self, values: Array, column: ColumnRef, other: Array) -> Array:
         """`values` as they compare with `other`: whole numbers become dense beside dense ones."""
         if other.dtype == np.float64 and values.dtype != np.float64:
@@ -51,75 +59,80 @@ def codec(branch: BranchPlan, pool: TextPool) -> Codec:
     return Codec(types, times, branch.scale, pool)
 
 
-def needed_columns(branch: BranchPlan) -> frozenset[ColumnRef]:
-    """Columns that filters, joins or the projection mention."""
-    predicates: list[Predicate] = [p for step in branch.steps for p in step.joins]
-    for arriving in branch.inputs:
-        predicates += arriving.joins
-        for scan in (*arriving.scans, *arriving.statics):
-            predicates += scan.filters
-    ranged = [r.column for i in branch.inputs for s in (*i.scans, *i.statics) for r in s.ranges]
+def joined_columns(branch: BranchPlan) -> frozenset[ColumnRef]:
+    """Columns that are compared with others: NULL in one of them never matches."""
+    joins = [p for step in branch.steps for p in step.joins]
+    joins += [p for arriving in branch.inputs for p in arriving.joins]
+    return frozenset(c for p in joins for c in columns_of(p))
+
+
+def carried_columns(branch: BranchPlan) -> frozenset[ColumnRef]:
+    """Columns that are needed once the filters have had their say: by joins, or in the answer."""
     projected = [o.term for o in branch.projection if isinstance(o.term, ColumnRef)]
-    return frozenset([*ranged, *projected, *(c for p in predicates for c in columns_of(p))])
+    keys = [column for synopsis in branch.synopses for column in synopsis.key]
+    return joined_columns(branch).union(projected, keys)
 
 
 def read_input(
     arriving: Input, branch: BranchPlan, tables: Mapping[str, pa.Table], how: Codec
 ) -> Rows:
     """The rows of one input, without a rank yet: `rank` holds the timestamp."""
-    needed = needed_columns(branch)
-    compared = _compared(branch)
-    rows: Rows | None = None
-    for scan in (*arriving.scans, *arriving.statics):
-        more = _read_scan(scan, tables, how, needed, compared)
-        if rows is None:
-            rows = more
-            continue
-        together = scan in arriving.scans
+    first, *others = (*arriving.scans, *arriving.statics)
+    rows = read_scan(first, branch, tables[first.relation.name], how)
+    for scan in others:
+        more = read_scan(scan, branch, tables[scan.relation.name], how)
         ready = {*rows.columns, *more.columns}
         joins = [p for p in arriving.joins if set(columns_of(p)) <= ready]
-        rows = join_rows(rows, more, joins, how, same_time=together)
-    assert rows is not None
+        join = join_at_once if scan in arriving.scans else join_rows
+        rows = join(rows, more, joins, how)
     return rows
 
 
-def _compared(branch: BranchPlan) -> frozenset[ColumnRef]:
-    joins = [p for step in branch.steps for p in step.joins]
-    joins += [p for arriving in branch.inputs for p in arriving.joins]
-    return frozenset(c for p in joins for c in columns_of(p))
+def read_scan(scan: Scan, branch: BranchPlan, table: pa.Table, how: Codec) -> Rows:
+    """Tuples of one occurrence that pass its filters, with the columns that are carried on."""
+    carried = carried_columns(branch)
+    rows = _encoded(scan, table, how, carried)
+    mask = everything(len(rows))
+    for column in _filled(scan, table, joined_columns(branch)):
+        mask &= ~is_null(rows.columns[column])
+    for predicate in scan.filters:
+        mask &= holds(rows, predicate, how)
+    for limit in scan.ranges:
+        mask &= _within(rows.columns[limit.column], limit.lower, limit.upper)
+    return rows.only(carried).where(mask)
 
 
-def _read_scan(
-    scan: Scan,
-    tables: Mapping[str, pa.Table],
-    how: Codec,
-    needed: frozenset[ColumnRef],
-    compared: frozenset[ColumnRef],
-) -> Rows:
-    table = tables[scan.relation.name]
+def _filtered(scan: Scan) -> set[ColumnRef]:
+    named = {c for predicate in scan.filters for c in columns_of(predicate)}
+    return named.union(limit.column for limit in scan.ranges)
+
+
+def _filled(scan: Scan, table: pa.Table, joined: frozenset[ColumnRef]) -> list[ColumnRef]:
+    """Columns with NULLs in them, of which the query wants only the other values."""
+    wanted = _filtered(scan) | {c for c in joined if c.occurrence == scan.alias}
+    return [c for c in wanted if table.column(c.column).null_count or _is_dense(scan, c)]
+
+
+def _is_dense(scan: Scan, column: ColumnRef) -> bool:
+    """A dense column may hold NaN, which is taken for NULL."""
+    return scan.relation.column(column.column).type.order is Order.DENSE
+
+
+def _encoded(scan: Scan, table: pa.Table, how: Codec, carried: frozenset[ColumnRef]) -> Rows:
     columns: dict[Column, Array] = {}
     time = np.zeros(table.num_rows, dtype=np.int64)
     for column in scan.relation.columns:
         ref = ColumnRef(scan.alias, column.name)
-        if ref in needed or column.name == scan.relation.time:
+        if ref in carried or ref in _filtered(scan) or column.name == scan.relation.time:
             values = encode(table.column(column.name), column.type, how.unit(ref), how.pool)
             columns[ref] = values
             if column.name == scan.relation.time:
-                time = values.astype(np.int64)
-    rows = Rows(columns, time, np.ones(len(time), dtype=np.int64))
-    mask = np.ones(len(rows), dtype=np.bool_)
-    for name, values in columns.items():
-        if name in compared:
-            mask &= ~is_null(values)
-    for predicate in scan.filters:
-        mask &= holds(rows, predicate, how)
-    for limit in scan.ranges:
-        mask &= _within(columns[limit.column], limit.lower, limit.upper)
-    return rows if mask.all() else rows.take(mask)
+                time = values.astype(np.int64, copy=False)
+    return Rows(columns, time, ones(len(time)))
 
 
 def _within(values: Array, lower: int | None, upper: int | None) -> Mask:
-    mask = ~is_null(values)
+    mask = everything(len(values))
     if lower is not None:
         mask &= compare(values, Op.GE, lower)
     if upper is not None:
@@ -128,29 +141,23 @@ def _within(values: Array, lower: int | None, upper: int | None) -> Mask:
 
 
 def holds(rows: Rows, predicate: Predicate, how: Codec) -> Mask:
-    """SQL's truth of `predicate` for each row; NULL satisfies nothing."""
-    columns = columns_of(predicate)
-    known = np.ones(len(rows), dtype=np.bool_)
-    for column in columns:
-        known &= ~is_null(rows.columns[column])
+    """The truth of `predicate` for each row; rows with NULL in its columns are not there."""
     match predicate:
-        case NotNull():
-            return known
         case Membership(column, values):
             found = np.zeros(len(rows), dtype=np.bool_)
             for listed in values:
                 found |= _against(rows, column, Op.EQ, listed.value, how)
-            return known & found
+            return found
         case Comparison(ColumnRef() as left, op, ColumnRef() as right, offset):
             a, b = rows.columns[left], rows.columns[right]
             first, second = how.comparable(a, left, b), how.comparable(b, right, a)
-            return known & compare(first, op, second + offset if offset else second)
+            return compare(first, op, second + offset if offset else second)
         case Comparison(ColumnRef() as left, op, Constant(value)):
-            return known & _against(rows, left, op, value, how)
+            return _against(rows, left, op, value, how)
         case Comparison(Constant(value), op, ColumnRef() as right):
-            return known & _against(rows, right, op.mirrored, value, how)
-        case _:
-            return known
+            return _against(rows, right, op.mirrored, value, how)
+        case Comparison() | NotNull():
+            return everything(len(rows))
 
 
 def _against(rows: Rows, column: ColumnRef, op: Op, value: object, how: Codec) -> Mask:
@@ -160,31 +167,39 @@ def _against(rows: Rows, column: ColumnRef, op: Op, value: object, how: Codec) -
     return compare(values, op, encode_constant(value, how.unit(column), how.pool))  # type: ignore[arg-type]
 
 
-def join_rows(
-    left: Rows, right: Rows, joins: Sequence[Predicate], how: Codec, *, same_time: bool
+def join_at_once(left: Rows, right: Rows, joins: Sequence[Predicate], how: Codec) -> Rows:
+    """Pairs of rows of one timestamp that satisfy `joins`."""
+    return _joined(left, right, joins, how, ([left.rank], [right.rank]))
+
+
+def join_rows(left: Rows, right: Rows, joins: Sequence[Predicate], how: Codec) -> Rows:
+    """Pairs of rows that satisfy `joins`; the right ones have no time of their own."""
+    return _joined(left, right, joins, how, ([], []))
+
+
+def _joined(
+    left: Rows,
+    right: Rows,
+    joins: Sequence[Predicate],
+    how: Codec,
+    more: tuple[list[Array], list[Array]],
 ) -> Rows:
-    """Pairs of rows that satisfy `joins`; with `same_time` only those of one timestamp."""
     keys = equalities(joins, left.columns, right.columns)
     mine = [how.comparable(left.columns[a], a, right.columns[b]) for a, b in keys]
     theirs = [how.comparable(right.columns[b], b, left.columns[a]) for a, b in keys]
-    if same_time:
-        mine.append(left.rank)
-        theirs.append(right.rank)
-    starts, ends, order = matching_pairs(mine, theirs, (len(left), len(right)))
-    i, j = expand(starts, ends, order)
-    paired = Rows(
-        {**_taken(left, i), **_taken(right, j)},
-        left.rank[i],
-        multiply(left.weight[i], right.weight[j]),
-    )
-    mask = np.ones(len(paired), dtype=np.bool_)
-    for predicate in joins:
-        mask &= holds(paired, predicate, how)
-    return paired.take(mask)
-
-
-def _taken(rows: Rows, index: Index) -> dict[Column, Array]:
-    return {name: values[index] for name, values in rows.columns.items()}
+    limit = limit_of(joins, left.columns, right.columns)
+    found = matches([*mine, *more[0]], [*theirs, *more[1]], (len(left), len(right)), limit)
+    parts = []
+    for part in found.parts():
+        i, j = found.pairs(part)
+        one, other = left.take(i), right.take(j)
+        weight = multiply(one.weight, other.weight)
+        paired = replace(one, columns={**one.columns, **other.columns}, weight=weight)
+        mask = everything(len(paired))
+        for predicate in joins:
+            mask &= holds(paired, predicate, how)
+        parts.append(paired.where(mask))
+    return concatenate(parts)
 
 
 def equalities(
@@ -202,3 +217,20 @@ def equalities(
             case _:
                 pass
     return found
+
+
+def limit_of(
+    joins: Iterable[Predicate], left: Mapping[Column, Array], right: Mapping[Column, Array]
+) -> Limit | None:
+    """An inequality between the two sides that spares making pairs only to drop them."""
+    for join in joins:
+        match join:
+            case Comparison(ColumnRef() as a, op, ColumnRef() as b, 0) if op not in (Op.EQ, Op.NE):
+                if b in left and a in right:
+                    a, b, op = b, a, op.mirrored
+                whole = a in left and b in right and left[a].dtype == right[b].dtype == np.int64
+                if whole:
+                    return Limit(left[a], op, right[b])
+            case _:
+                pass
+    return None

@@ -4,47 +4,54 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.ipc
 
-from obda_bm.ir.plan import SynopsisPlan
+from obda_bm.ir.plan import Memory, SynopsisPlan
+from obda_bm.kernel.emit import result_table
+from obda_bm.kernel.encoding import TextPool
+from obda_bm.kernel.scan import codec
+from obda_bm.kernel.stores import Store, as_table, empty_store, from_table
 
-VERSION = 1
+VERSION = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class KernelState:
-    """One Arrow table per synopsis of each branch, the static tables, and what was emitted.
+    """One store per synopsis of each branch, the static tables, and what was emitted."""
 
-    A synopsis has its key columns k0, k1, …, and `count` (text of a whole number of any size) or
-    extremes e0, e1, …
-    """
-
-    synopses: tuple[tuple[pa.Table, ...], ...]
+    synopses: tuple[tuple[Store, ...], ...]
     emitted: pa.Table | None
     static: Mapping[str, pa.Table]
     started: bool = False
 
-    def tables(self) -> Sequence[pa.Table]:
-        return [table for branch in self.synopses for table in branch]
+    def stores(self) -> Iterator[Store]:
+        for branch in self.synopses:
+            yield from branch
+
+
+def initial_state(plan: SynopsisPlan, static: Mapping[str, pa.Table]) -> KernelState:
+    """Nothing has arrived yet."""
+    synopses = tuple(
+        tuple(empty_store(synopsis, codec(branch, TextPool())) for synopsis in branch.synopses)
+        for branch in plan.branches
+    )
+    emitted = result_table(plan).drop(["time", "count"]) if plan.emitted is Memory.STORED else None
+    return KernelState(synopses, emitted, dict(static))
 
 
 def state_units(state: KernelState) -> int:
     """The units in use: a counter, a presence or an extreme value is one."""
-    kept = sum(int(table.num_rows) * _each(table) for table in state.tables())
+    kept = sum(len(store) * max(1, len(store.extremes)) for store in state.stores())
     return kept + (0 if state.emitted is None else int(state.emitted.num_rows))
-
-
-def _each(table: pa.Table) -> int:
-    return max(1, len([name for name in table.column_names if name.startswith("e")]))
 
 
 def serialise(state: KernelState) -> bytes:
     """The state as bytes; static relations are not part of it, they are read again."""
-    tables = [*state.tables(), *([] if state.emitted is None else [state.emitted])]
+    tables = [*map(as_table, state.stores()), *([] if state.emitted is None else [state.emitted])]
     head = {
         "version": VERSION,
         "synopses": [len(branch) for branch in state.synopses],
@@ -77,7 +84,7 @@ def deserialise(
     if head["synopses"] != [len(branch.synopses) for branch in plan.branches]:
         raise ValueError("the state belongs to another plan")
     counts = head["synopses"]
-    synopses = tuple(tuple(_read(source) for _ in range(count)) for count in counts)
+    synopses = tuple(tuple(from_table(_read(source)) for _ in range(n)) for n in counts)
     emitted = _read(source) if head["emitted"] else None
     return KernelState(synopses, emitted, dict(static or {}), head["started"])
 

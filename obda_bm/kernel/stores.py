@@ -1,82 +1,113 @@
-"""Synopses between batches: as the tables of the state, and as rows older than the batch."""
+"""Synopses between batches: what is kept of each, and the same as rows older than the batch."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from obda_bm.ir.plan import BranchPlan, Extreme, Synopsis
-from obda_bm.ir.spj import Semantics
-from obda_bm.ir.sqltypes import Order
+from obda_bm.ir.plan import BranchPlan, Synopsis
+from obda_bm.ir.sqltypes import Family, Order
 from obda_bm.ir.terms import ColumnRef
-from obda_bm.kernel.encoding import Array, TextPool, arrow_type, decode, encode
-from obda_bm.kernel.history import Front, History, front
-from obda_bm.kernel.rows import Column, Rows, group
-from obda_bm.kernel.scan import Codec, codec
+from obda_bm.kernel.counts import WIDE, ones
+from obda_bm.kernel.encoding import Array, decode, encode
+from obda_bm.kernel.front import Front
+from obda_bm.kernel.groups import row_codes
+from obda_bm.kernel.history import History
+from obda_bm.kernel.rows import Column, Rows
+from obda_bm.kernel.scan import Codec
 
 BEFORE = -1
 """The rank of what is older than the batch."""
 
 
-def empty_store(branch: BranchPlan, synopsis: Synopsis, semantics: Semantics) -> pa.Table:
-    how = codec(branch, TextPool())
-    fields = [(f"k{i}", _key_type(how, c)) for i, c in enumerate(synopsis.key)]
-    fields += [(f"e{i}", _extreme_type(how, e)) for i, e in enumerate(synopsis.extremes)]
-    fields.append(("count", pa.string()))
-    return pa.schema(fields).empty_table()
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """The entries of a synopsis: arrays of numbers, but texts as they are; how often each match.
+
+    Codes of texts live for one batch only, so that they need not be kept.
+    """
+
+    keys: tuple[Array | pa.Array, ...]
+    extremes: tuple[Array, ...]
+    counts: Array
+
+    def __len__(self) -> int:
+        return len(self.counts)
 
 
-def _key_type(how: Codec, column: ColumnRef) -> pa.DataType:
+def empty_store(synopsis: Synopsis, how: Codec) -> Store:
+    return Store(
+        tuple(_nothing(how, column) for column in synopsis.key),
+        tuple(np.empty(0, how.number_type(e)) for e in synopsis.extremes),
+        ones(0),
+    )
+
+
+def _nothing(how: Codec, column: ColumnRef) -> Array | pa.Array:
     type_ = how.types[column]
-    exact = type_.order is Order.DISCRETE
-    return pa.int64() if exact else arrow_type(type_)
+    if type_.family is Family.TEXT:
+        return pa.array([], pa.string())
+    return np.empty(0, np.float64 if type_.order is Order.DENSE else np.int64)
 
 
-def _extreme_type(how: Codec, extreme: Extreme) -> pa.DataType:
-    dense = any(how.types[c].order is Order.DENSE for c in (*extreme.columns, *extreme.tests))
-    return pa.float64() if dense else pa.int64()
+def load(store: Store, synopsis: Synopsis, how: Codec) -> Rows:
+    """The entries of a synopsis as rows that are older than the batch."""
+    keys = zip(synopsis.key, store.keys, strict=True)
+    columns: dict[Column, Array] = {c: _numbers(values, c, how) for c, values in keys}
+    columns.update(zip(synopsis.extremes, store.extremes, strict=True))
+    return Rows(columns, np.full(len(store), BEFORE, dtype=np.int64), store.counts)
 
 
-def load(store: pa.Table, synopsis: Synopsis, how: Codec, semantics: Semantics) -> Rows:
-    columns: dict[Column, Array] = {}
-    for i, column in enumerate(synopsis.key):
-        columns[column] = _read_key(store.column(f"k{i}"), how, column)
-    for i, extreme in enumerate(synopsis.extremes):
-        columns[extreme] = store.column(f"e{i}").to_numpy()
-    counts = [int(text) for text in store.column("count").to_pylist()]
-    big = any(abs(count) >= 2**62 for count in counts)
-    weight = np.array(counts, dtype=object if big else np.int64)
-    return Rows(columns, np.full(store.num_rows, BEFORE, dtype=np.int64), weight)
-
-
-def _read_key(values: pa.ChunkedArray, how: Codec, column: ColumnRef) -> Array:
-    if how.types[column].order is Order.DISCRETE:
-        return np.asarray(values.to_numpy())
+def _numbers(values: Array | pa.Array, column: ColumnRef, how: Codec) -> Array:
+    if isinstance(values, np.ndarray):
+        return values
     return encode(values, how.types[column], how.unit(column), how.pool)
 
 
-def forget(
-    history: History | Front, synopsis: Synopsis, branch: BranchPlan, until: int
-) -> tuple[dict[Column, Array], list[str]]:
+def save(
+    history: History | Front, synopsis: Synopsis, branch: BranchPlan, how: Codec, until: int
+) -> Store:
     """What is left of a synopsis once all timestamps before `until` are closed."""
-    columns, counts = _totals(history, synopsis)
+    entries, positions = history.left()
+    keys = {c: v[entries] for c, v in history.keys.items()}
+    index = np.flatnonzero(_kept(keys, synopsis, branch, until, len(entries)))
+    keys = {c: v[index] for c, v in keys.items()}
+    if synopsis.horizon is not None:
+        # Only now: a time that is moved to the horizon would not expire.
+        keys = {c: _older_alike(c, v, how, until - synopsis.horizon) for c, v in keys.items()}
+    values = [v[positions[index]] for v in history.values]
+    counts = values[0] if values and not synopsis.extremes else ones(len(index))
+    return Store(
+        tuple(_stored(keys[c], c, how) for c in synopsis.key),
+        tuple(values) if synopsis.extremes else (),
+        counts,
+    )
+
+
+def _stored(values: Array, column: ColumnRef, how: Codec) -> Array | pa.Array:
+    type_ = how.types[column]
+    return decode(values, type_, 1, how.pool) if type_.family is Family.TEXT else values
+
+
+def _kept(
+    keys: Mapping[ColumnRef, Array], synopsis: Synopsis, branch: BranchPlan, until: int, size: int
+) -> npt.NDArray[np.bool_]:
+    """Which entries can still be completed, and are not represented by others."""
     outside = [x for i, x in enumerate(branch.inputs) if i not in synopsis.inputs]
     if any(x.end is not None and x.end < until for x in outside):
-        return {c: v[:0] for c, v in columns.items()}, []
-    keep = _representatives(columns, synopsis, len(counts))
+        return np.zeros(size, dtype=np.bool_)
+    keep = _representatives(keys, synopsis, size)
     for expiry in synopsis.expiries:
-        keep &= columns[expiry.time] + expiry.ticks >= until
-    if synopsis.horizon is not None:
-        columns = {
-            c: _older_alike(c, v, branch, until - synopsis.horizon) for c, v in columns.items()
-        }
-    kept = {c: v[keep] for c, v in columns.items()}
-    return kept, [count for count, alive in zip(counts, keep.tolist(), strict=True) if alive]
+        keep &= keys[expiry.time] + expiry.ticks >= until
+    return keep
 
 
 def _representatives(
-    columns: dict[Column, Array], synopsis: Synopsis, size: int
+    columns: Mapping[ColumnRef, Array], synopsis: Synopsis, size: int
 ) -> npt.NDArray[np.bool_]:
     """Of texts that future ones must only differ from, as many as those can never exclude.
 
@@ -87,7 +118,7 @@ def _representatives(
     if not synopsis.different or (len(synopsis.different) > 1 and synopsis.tests > 1):
         return keep
     rest = [columns[c] for c in synopsis.key if c not in synopsis.different]
-    ids, _ = group(rest, size)
+    ids, _ = row_codes(rest, size)
     excluding: dict[int, set[int]] = {}
     kept: dict[int, int] = {}
     for i, entry in enumerate(ids.tolist()):
@@ -103,51 +134,42 @@ def _representatives(
     return keep
 
 
-def _older_alike(column: Column, values: Array, branch: BranchPlan, horizon: int) -> Array:
+def _older_alike(column: ColumnRef, values: Array, how: Codec, horizon: int) -> Array:
     """Timestamps before the horizon satisfy every delay that is still to come, one like another."""
-    times = [
-        ColumnRef(s.alias, s.relation.time)
-        for i in branch.inputs
-        for s in i.scans
-        if s.relation.time
-    ]
-    return np.maximum(values, horizon) if column in times else values
+    return np.maximum(values, horizon) if column in how.times else values
 
 
-def _totals(history: History | Front, synopsis: Synopsis) -> tuple[dict[Column, Array], list[str]]:
-    columns: dict[Column, Array] = dict(history.keys)
-    match history:
-        case Front():
-            # After the batch all are equally old: what was better only for being earlier goes.
-            columns.update(zip(synopsis.extremes, history.extremes, strict=True))
-            alike = np.zeros(len(history.rank), dtype=np.int64)
-            left = front(Rows(columns, alike, alike), synopsis.key, synopsis.extremes)
-            columns = {**left.keys, **dict(zip(synopsis.extremes, left.extremes, strict=True))}
-            return columns, ["1"] * len(left.rank)
-        case History():
-            last = history.last
-            if synopsis.extremes:
-                assert history.values is not None
-                columns[synopsis.extremes[0]] = history.values[last]
-                return columns, ["1"] * len(last)
-            if history.values is None:
-                return columns, ["1"] * len(last)
-            return columns, [str(int(v)) for v in history.values[last].tolist()]
+def as_table(store: Store) -> pa.Table:
+    """The layout of a store: keys k0, k1, …, extremes e0, e1, …, and the count in digits.
+
+    Numbers that outgrow 64 bits are decimals; digits have no such limit.
+    """
+    if store.counts.dtype == object:
+        counts = pa.array([str(count) for count in store.counts.tolist()], pa.string())
+    else:
+        counts = pa.array(store.counts).cast(pa.string())
+    keys = {f"k{i}": _column(values) for i, values in enumerate(store.keys)}
+    extremes = {f"e{i}": _column(values) for i, values in enumerate(store.extremes)}
+    return pa.table({**keys, **extremes, "count": counts})
 
 
-def save(
-    totals: tuple[dict[Column, Array], list[str]], store: pa.Table, synopsis: Synopsis, how: Codec
-) -> pa.Table:
-    columns, counts = totals
-    texts = how.pool.texts()
-    arrays = []
-    for column in synopsis.key:
-        values = columns[column]
-        if how.types[column].order is Order.DISCRETE:
-            arrays.append(pa.array(values.astype(np.int64), pa.int64()))
-        else:
-            arrays.append(decode(values, how.types[column], how.unit(column), texts))
-    for i, extreme in enumerate(synopsis.extremes):
-        arrays.append(pa.array(columns[extreme], store.schema.field(f"e{i}").type))
-    arrays.append(pa.array(counts, pa.string()))
-    return pa.table(arrays, schema=store.schema)
+def _column(values: Array | pa.Array) -> pa.Array:
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        return pa.array(values.tolist(), WIDE)
+    return pa.array(values)
+
+
+def from_table(table: pa.Table) -> Store:
+    keys = [_values(table.column(name)) for name in table.column_names if name[0] == "k"]
+    extremes = [_values(table.column(name)) for name in table.column_names if name[0] == "e"]
+    counts = [int(digits) for digits in table.column("count").to_pylist()]
+    wide = any(count >= 2**62 for count in counts)
+    return Store(tuple(keys), tuple(extremes), np.array(counts, dtype=object if wide else np.int64))
+
+
+def _values(column: pa.ChunkedArray) -> Array | pa.Array:
+    if pa.types.is_string(column.type):
+        return column.combine_chunks()
+    if pa.types.is_decimal(column.type):
+        return np.array([int(value) for value in column.to_pylist()], dtype=object)
+    return np.asarray(column.to_numpy())

@@ -41,7 +41,7 @@ def _memory(query: SpjUnion, closures: list[Closure], branches: tuple[BranchPlan
     """The old answer can be derived where each synopsis holds the best of everything."""
     if query.semantics is Semantics.BAG:
         return Memory.NONE
-    if len(closures) != 1 or any(len(s.extremes) > 1 or s.different for s in branches[0].synopses):
+    if len(closures) != 1 or any(len(s.extremes) > 1 for s in branches[0].synopses):
         return Memory.STORED
     timeline = read_arrivals(closures[0]).timeline
     tied = any(timeline.related(x, y) for x, y in combinations(timeline.streams, 2))

@@ -133,12 +133,12 @@ def _bounding(rng: Random, shape: Shape, query: SpjUnion) -> SpjUnion:
 def _union(rng: Random, shape: Shape, query: SpjUnion) -> SpjUnion:
     """`query` and a second branch: a variant of the first, or one over other streams."""
     (first,) = query.branches
-    families = [_family(first, o) for o in first.projection]
+    kinds = [_kind(first, o) for o in first.projection]
     for _ in range(30):
         second = _variant(rng, first) if rng.random() < 0.5 else _other(rng, shape)
         outputs = []
-        for family, output in zip(families, first.projection, strict=True):
-            fitting = [c for c, kind in _values_of(second) if kind.family is family]
+        for kind, output in zip(kinds, first.projection, strict=True):
+            fitting = [c for c, other in _values_of(second) if (other.family, other.order) == kind]
             if isinstance(output.term, ColumnRef) and fitting:
                 outputs.append(replace(output, term=rng.choice(fitting)))
             elif isinstance(output.term, Constant):
@@ -148,9 +148,11 @@ def _union(rng: Random, shape: Shape, query: SpjUnion) -> SpjUnion:
     return query
 
 
-def _family(branch: SpjQuery, output: Output) -> Family:
+def _kind(branch: SpjQuery, output: Output) -> tuple[Family, Order]:
+    """What columns of a union have in common: SQL would round decimals beside floats."""
     term = output.term
-    return branch.column(term).type.family if isinstance(term, ColumnRef) else term.type.family
+    type_ = branch.column(term).type if isinstance(term, ColumnRef) else term.type
+    return type_.family, type_.order
 
 
 def _variant(rng: Random, branch: SpjQuery) -> SpjQuery:
