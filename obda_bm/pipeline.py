@@ -9,6 +9,7 @@ from obda_bm.analysis import assess, describe, find_witness, suggest_repairs
 from obda_bm.diagnostics import Diagnostic, ObdaError, SettingError, SourceText
 from obda_bm.ir.catalog import Catalog, Relation
 from obda_bm.ir.plan import SynopsisPlan
+from obda_bm.ir.plan_outline import PlanOutline, outline
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.terms import Predicate
 from obda_bm.ir.verdict import Bounded, Unbounded, Undecided, Verdict
@@ -35,6 +36,21 @@ class Compiled:
         """Every stage as text."""
         parts = explanation_as_text(self.query, describe(self.query))
         return f"{parts}\n\n{self}"
+
+    def page(self) -> str:
+        """Every stage as one self-contained HTML page."""
+        from obda_bm.report.page import explanation_as_html
+
+        stages = describe(self.query)
+        return explanation_as_html(self.source, self.verdict, stages, self._outline(), render_sql)
+
+    def _repr_html_(self) -> str:
+        from obda_bm.report.page import notebook_cell
+
+        return notebook_cell(self.verdict, self._outline())
+
+    def _outline(self) -> PlanOutline | None:
+        return None if self.plan is None else outline(self.plan)
 
     def witness(self, n: int) -> tuple[Witness, Evidence] | None:
         """Streams of `n` candidates that force memory to grow, executed; None if there are none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from obda_bm.analysis.arasu2002 import arasu2002
 from obda_bm.analysis.evaluate import execute
@@ -90,10 +90,11 @@ def _findings(
 
 def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
     runs = [c for branch in decision.branches for c in branch.runs(query.semantics)]
-    timelines = [merge_equal_times(c) for c in runs]
+    # Without a stream nothing is kept, and nothing is run.
+    timelines = [merge_equal_times(c) for c in runs if c.times.nodes]
     states = [
-        state
-        for timeline in timelines
+        replace(state, branch=branch)
+        for branch, timeline in enumerate(timelines)
         for state in bound(timeline, query.semantics, decision.windows, len(runs)).states
     ]
     never = [unsatisfiable(b) for b in query.branches if not is_satisfiable(b)]

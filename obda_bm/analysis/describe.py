@@ -18,12 +18,20 @@ from obda_bm.analysis.timeline import (
     situation,
     violations,
 )
-from obda_bm.ir.explanation import BranchExplanation, ColumnExplanation, ConditionExplanation
+from obda_bm.ir.explanation import (
+    BranchExplanation,
+    ColumnExplanation,
+    ConditionExplanation,
+    TimeEdge,
+    TimeRelation,
+)
 from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.terms import ColumnRef
 from obda_bm.order.closure import Closure
 from obda_bm.order.prepare import is_satisfiable, prepare
-from obda_bm.order.streams import Stream, Timeline, merge_equal_times
+from obda_bm.order.streams import Stream, Timeline, every_stream, merge_equal_times
+
+BEFORE, NOT_AFTER, WITHIN = TimeRelation.BEFORE, TimeRelation.NOT_AFTER, TimeRelation.WITHIN
 
 
 def describe(query: SpjUnion) -> tuple[BranchExplanation, ...]:
@@ -38,32 +46,46 @@ def describe(query: SpjUnion) -> tuple[BranchExplanation, ...]:
 
 def _branch(timeline: Timeline, semantics: Semantics) -> BranchExplanation:
     case = situation(timeline, Windows.USE)
+    arrivals = every_stream(timeline.closure)
     return BranchExplanation(
         str(timeline.closure.query),
         True,
         tuple(map(str, timeline.streams)),
-        _order(timeline),
+        tuple(map(str, arrivals.streams)),
+        _order(arrivals),
         tuple(_column(timeline.closure, c) for c in timeline.closure.values.nodes),
         tuple(map(str, case.joins)),
         _conditions(case, semantics),
     )
 
 
-def _order(timeline: Timeline) -> tuple[str, ...]:
-    """The covering pairs of the order in time, and the windows."""
+def _order(timeline: Timeline) -> tuple[TimeEdge, ...]:
+    """The covering pairs of the order in time ([S]'s dependency graph), and the windows."""
     pairs = list(permutations(timeline.streams, 2))
-    before = [(x, y) for x, y in pairs if timeline.precedes(x, y)]
-    covering = [(x, y) for x, y in before if not _between(timeline, x, y)]
-    windows = [
-        f"{y} within {duration(timeline.closure, x.aliases[0], age)} of {x}"
+    order = [
+        TimeEdge(str(x), str(y), BEFORE if timeline.precedes(x, y) else NOT_AFTER)
         for x, y in pairs
-        if (age := timeline.window(x, y))
+        if _ordered(timeline, x, y) and not _between(timeline, x, y)
     ]
-    return (*(f"{x} before {y}" for x, y in covering), *windows)
+    windows = [
+        TimeEdge(str(x), str(y), WITHIN, duration(timeline.closure, x.aliases[0], age))
+        for x, y in pairs
+        if (age := timeline.window(x, y)) is not None and age > 0
+    ]
+    return (*order, *windows)
+
+
+def _ordered(timeline: Timeline, x: Stream, y: Stream) -> bool:
+    return not timeline.can_precede(y, x)
 
 
 def _between(timeline: Timeline, x: Stream, y: Stream) -> bool:
-    return any(timeline.precedes(x, z) and timeline.precedes(z, y) for z in timeline.streams)
+    """Whether a third stream makes the pair follow from two others."""
+    return any(
+        _ordered(timeline, x, z) and _ordered(timeline, z, y)
+        for z in timeline.streams
+        if z not in (x, y)
+    )
 
 
 def _column(closure: Closure, column: ColumnRef) -> ColumnExplanation:

@@ -15,7 +15,7 @@ from math import comb, prod
 from obda_bm.analysis.keys import emitted_keys, piece_keys, raw_keys
 from obda_bm.analysis.timeline import Windows, enumerable
 from obda_bm.ir.spj import Occurrence, Semantics
-from obda_bm.ir.sqltypes import Family, Order
+from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.ir.verdict import Bound, KeyColumn, State
 from obda_bm.order.cells import CellSpace, cell_space
@@ -237,7 +237,7 @@ def _emitted(layout: Layout) -> Iterator[State]:
     """What was emitted. Not needed where the states before a marker evaluate to the old answer:
     one branch, no comparison of time, and one value for each state."""
     if layout.semantics is Semantics.SET and layout.timeline.streams:
-        yield State(("emitted",), emitted_keys(layout.space, layout.joins), "present")
+        yield State((), emitted_keys(layout.space, layout.joins), "present")
 
 
 def _raw_streams(layout: Layout) -> Iterator[State]:
@@ -324,11 +324,8 @@ def _width(layout: Layout, alias: str) -> int:
 def duration(closure: Closure, alias: str, ticks: int) -> str:
     """`ticks` in the largest unit that divides them."""
     time = closure.query.occurrence(alias).time
-    if time is None or closure.query.column(time).type.family is not Family.INSTANT:
-        return f"{ticks} ticks"
-    units = {"µs": 1, "ms": 10**3, "s": 10**6, "min": 6 * 10**7, "h": 36 * 10**8, "d": 864 * 10**8}
-    unit = max((u for u in units if ticks % units[u] == 0), key=lambda u: units[u])
-    return f"{ticks // units[unit]} {unit}"
+    assert time is not None
+    return closure.query.column(time).type.duration(ticks)
 
 
 def _oriented(layout: Layout) -> Iterator[Join]:

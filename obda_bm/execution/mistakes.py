@@ -32,8 +32,9 @@ class Mistake(Enum):
     STATE_IN_USE = "OBM535"
     BOUND_VIOLATED = "OBM536"
     NEAR_BOUND = "OBM537"
-    NO_ROCKSDB = "OBM538"
-    NOT_PLACED = "OBM539"
+    NOT_RESUMABLE = "OBM538"
+    NO_ROCKSDB = "OBM540"
+    NOT_PLACED = "OBM541"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

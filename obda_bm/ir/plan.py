@@ -153,3 +153,10 @@ class SynopsisPlan:
     outputs: tuple[str, ...]
     emitted: Memory
     bound: Bound
+
+    def __str__(self) -> str:
+        # The outline is made from the types above.
+        from obda_bm.ir.plan_outline import outline
+        from obda_bm.ir.plan_text import plan_as_text
+
+        return plan_as_text(outline(self))

@@ -15,6 +15,7 @@ Value = int | Fraction | str
 """Numbers are exact; instants are microseconds since 1970; booleans are 0 and 1."""
 
 DAY = 86_400_000_000
+_DURATIONS = {"µs": 1, "ms": 10**3, "s": 10**6, "min": 6 * 10**7, "h": 36 * 10**8, "d": DAY}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_INSTANT = -((_EPOCH - datetime(1, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1))
 
@@ -59,6 +60,19 @@ class SqlType:
     def storage(self) -> str:
         """A type that every SQL engine stores the values in."""
         return "VARCHAR" if self.family is Family.TEXT else self.name
+
+    def duration(self, ticks: int) -> str:
+        """`ticks` of a time column of this type, in the largest unit that divides them.
+
+        >>> TIMESTAMP.duration(90_000_000), INTEGER.duration(5)
+        ('90 s', '5 ticks')
+        """
+        if self.family is not Family.INSTANT:
+            return f"{ticks} tick{'' if ticks == 1 else 's'}"
+        unit = max(
+            (u for u in _DURATIONS if ticks % _DURATIONS[u] == 0), key=_DURATIONS.__getitem__
+        )
+        return f"{ticks // _DURATIONS[unit]} {unit}"
 
     def literal(self, value: Value) -> str:
         """`value` as a SQL literal of this type.

@@ -68,7 +68,8 @@ class State:
     """What is kept about partial matches over `streams`: a value of `each` units per key.
 
     `copies` says how often where only the input knows: the tuples that arrive within a window, the
-    rows of a finite stream. It is empty for states whose size the query alone bounds.
+    rows of a finite stream. It is empty for states whose size the query alone bounds. `branch`
+    counts the branches that are run. Without streams it is what a set query has emitted.
     """
 
     streams: tuple[str, ...]
@@ -76,6 +77,11 @@ class State:
     value: str
     each: int = 1
     copies: str = ""
+    branch: int = 0
+
+    @property
+    def name(self) -> str:
+        return "+".join(self.streams) or "emitted"
 
     @property
     def units(self) -> int | None:
@@ -99,7 +105,16 @@ class State:
 
     def __str__(self) -> str:
         per = f" per ({', '.join(str(k.column) for k in self.key)})" if self.key else ""
-        return f"{'+'.join(self.streams)}: {self.value}{per}"
+        return f"{self.name}: {self.value}{per}"
+
+
+def units_as_text(states: tuple[State, ...]) -> str:
+    """The size of some states, with the formula where it says more."""
+    bound = Bound(states)
+    if bound.units is None:
+        return f"{bound.formula} units"
+    total = f"{bound.units} unit{'' if bound.units == 1 else 's'}"
+    return total if bound.formula == str(bound.units) else f"{total} = {bound.formula}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +132,11 @@ class Bound:
     @property
     def formula(self) -> str:
         return " + ".join(state.formula for state in self.states) or "0"
+
+    def __str__(self) -> str:
+        if not self.states:
+            return "nothing has to be kept"
+        return f"at most {units_as_text(self.states)}"
 
     @property
     def largest_column(self) -> KeyColumn | None:

@@ -75,7 +75,7 @@ def bound_as_json(bound: Bound, max_units: int) -> Json:
         "exceeds_max_units": bound.units is not None and bound.units > max_units,
         "states": [
             {
-                "streams": list(state.streams),
+                "streams": list(state.streams) or [state.name],
                 "key": [
                     {"column": str(k.column), "values": k.values, "in": k.text} for k in state.key
                 ],
@@ -142,7 +142,7 @@ def explanation_as_json(query: SpjUnion, branches: Iterable[BranchExplanation]) 
                 "query": branch.query,
                 "satisfiable": branch.satisfiable,
                 "streams": list(branch.streams),
-                "order": list(branch.order),
+                "order": list(map(str, branch.order)),
                 "columns": [
                     {"column": c.column, "type": c.type, "domain": c.domain, "bounded": c.bounded}
                     for c in branch.columns

@@ -30,7 +30,7 @@ def verdict_as_text(verdict: Verdict, render: Render, max_units: int) -> str:
 def _verdict(verdict: Verdict, render: Render, max_units: int) -> Iterator[str]:
     match verdict:
         case Bounded():
-            yield f"{_title(verdict.name)} ({verdict.semantics.value}): {_size(verdict.bound)}"
+            yield f"{_title(verdict.name)} ({verdict.semantics.value}): {verdict.bound}"
             yield from _warning(verdict.bound, max_units)
             yield from states_as_text(verdict.bound)
             yield from _reasons(r for r in verdict.reasons if not r.message.startswith("holds"))
@@ -62,7 +62,7 @@ def _explanation(query: SpjUnion, branches: tuple[BranchExplanation, ...]) -> It
             yield "  unsatisfiable: its answer is always empty"
             continue
         yield f"  infinite streams: {', '.join(branch.streams) or 'none'}"
-        yield f"  order in time: {'; '.join(branch.order) or 'none'}"
+        yield f"  order in time: {'; '.join(map(str, branch.order)) or 'none'}"
         yield "  columns:"
         yield from (f"    {c.column} {c.type}: {c.domain}" for c in branch.columns)
         yield f"  joins: {', '.join(branch.joins) or 'none'}"
@@ -73,15 +73,6 @@ def _explanation(query: SpjUnion, branches: tuple[BranchExplanation, ...]) -> It
 
 def _title(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _size(bound: Bound) -> str:
-    if not bound.states:
-        return "nothing has to be kept"
-    if bound.units is None:
-        return f"at most {bound.formula} units"
-    total = "1 unit" if bound.units == 1 else f"{bound.units} units"
-    return f"at most {total}" + (f" = {bound.formula}" if str(bound.units) != bound.formula else "")
 
 
 def _warning(bound: Bound, max_units: int) -> Iterator[str]:

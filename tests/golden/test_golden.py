@@ -31,16 +31,16 @@ class Case:
         return f"{self.comment}\n{self.command}\n{self.sql}\n----\n{expected}\n"
 
 
-def read(path: Path) -> tuple[str, list[Case]]:
+def read(path: Path, verb: str = "check") -> tuple[str, list[Case]]:
     """The setting block as written, and the cases."""
-    head, *blocks = re.split(r"\n\n(?=(?:#[^\n]*\n)+check)", path.read_text())
-    return head, [_case(block) for block in blocks]
+    head, *blocks = re.split(rf"\n\n(?=(?:#[^\n]*\n)+{verb})", path.read_text())
+    return head, [_case(block, verb) for block in blocks]
 
 
-def _case(block: str) -> Case:
+def _case(block: str, verb: str) -> Case:
     before, _, expected = block.partition("\n----")
     lines = before.split("\n")
-    start = next(i for i, line in enumerate(lines) if line.startswith("check"))
+    start = next(i for i, line in enumerate(lines) if line.startswith(verb))
     return Case(
         "\n".join(lines[:start]), lines[start], "\n".join(lines[start + 1 :]), expected.strip()
     )

@@ -13,6 +13,7 @@ from obda_bm import __version__
 VERBS = {
     "check": "say whether a query runs in bounded memory, and why",
     "explain": "show every stage of a query and every condition that was checked",
+    "plan": "show the states of a bounded query: keys, values, what fills and reads them",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "state": "show what a run on Spark has written down",
@@ -25,6 +26,7 @@ class ExitCode(IntEnum):
     UNBOUNDED = 1
     ERROR = 2
     UNDECIDED = 3
+    INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader (`| head`) has seen enough; closing stderr keeps Python from complaining.
         sys.stderr.close()
         return int(ExitCode.ERROR)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
 
 
 def _module(verb: str):  # type: ignore[no-untyped-def]

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from contextlib import ExitStack
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 from obda_bm.diagnostics import Diagnostic, ObdaError
+from obda_bm.execution.durable import Destination, Reading, run_durably
 from obda_bm.execution.local import Limits, Progress, RunReport, relations_of, steps
 from obda_bm.execution.markers import MAX_PENDING, LateRows
 from obda_bm.execution.mistakes import Mistake
-from obda_bm.execution.sinks import Format, json_rows, open_sink
-from obda_bm.execution.sources import BATCH_ROWS, read_source
+from obda_bm.execution.sinks import Format, json_rows, marker_type, open_sink
+from obda_bm.execution.sources import BATCH_ROWS, read_source, read_static
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
 from obda_bm.interfaces.cli.query import add_query_arguments, with_query
 from obda_bm.interfaces.cli.run_spark import add_spark_arguments, run_on_spark
-from obda_bm.ir.catalog import Relation
+from obda_bm.ir.catalog import Extent
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.ir.sqltypes import INTEGER, TIMESTAMP, SqlType
 from obda_bm.pipeline import Compiled
 from obda_bm.report.as_json import diagnostics_as_json
 
@@ -32,12 +35,18 @@ from obda_bm.report.as_json import diagnostics_as_json
 def add_arguments(parser: ArgumentParser) -> None:
     add_query_arguments(parser)
     add = parser.add_argument
-    add("--engine", choices=["spark", "local"], default="spark", help="what executes the query")
+    add("--engine", choices=list(ENGINES), default="spark", help="what executes the query")
     add("--format", choices=[f.value for f in Format], help="of the results (default: table)")
-    add("--output", metavar="PATH", type=Path, help="a file for the results (default: stdout)")
+    add(
+        "--output",
+        metavar="PATH",
+        type=Path,
+        help="a file for the results, with Spark a directory (default: stdout)",
+    )
     add("--report", metavar="FILE", type=Path, help="a file for the final report, as JSON")
     add("--late", metavar="FILE", type=Path, help="a file for rows that came too late, as JSON")
     add("--once", action="store_true", help="stop when the sources are exhausted")
+    add("--state", metavar="DIR", type=Path, help="keep the state there; the same command resumes")
     add("--batch-rows", metavar="N", type=_positive, default=BATCH_ROWS, help="read N rows at once")
     add(
         "--max-pending",
@@ -50,76 +59,155 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
-    def run_compiled(compiled: Compiled) -> ExitCode:
-        if compiled.plan is None:
+    def execute(compiled: Compiled) -> ExitCode:
+        plan = compiled.plan
+        if plan is None:
             return _refuse(compiled)
         try:
-            execute = _run_local if args.engine == "local" else run_on_spark
-            report = execute(args, compiled, compiled.plan)
-            _write_report(args, report)
+            # Opened before anything is read: a report that cannot be written is said now.
+            with ExitStack() as opened:
+                report_file = None if args.report is None else _open(args.report, opened)
+                done = ENGINES[args.engine](args, compiled, plan)
+                _write_report(args, done.report, report_file)
         except ObdaError as error:
             return _fail(args, error)
-        return ExitCode.BOUNDED
+        return ExitCode.INTERRUPTED if done.interrupted else ExitCode.BOUNDED
 
-    return with_query(args, run_compiled)
+    return with_query(args, execute)
 
 
-def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> RunReport:
+def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> Tally:
+    run = Tally(RunReport(plan.bound.units))
+    start = _started if args.state is None else _resumed
+    with _complaining(args.output), ExitStack() as opened:
+        run.follow(_shown(args, start(args, compiled.setting.directory, plan, opened)))
+    return run
+
+
+def _started(
+    args: Namespace, directory: Path, plan: SynopsisPlan, opened: ExitStack
+) -> Generator[Progress]:
+    """A run from the beginning."""
     relations = relations_of(plan)
-    directory = compiled.setting.directory
     tables = {r.name: read_source(r, directory, args.batch_rows) for r in relations}
-    limits = Limits(args.batch_rows, args.max_pending)
     format_ = Format(args.format or ("jsonl" if args.json else "table"))
-    report = RunReport(plan.bound.units)
-    with ExitStack() as opened:
-        on_late = _late_rows(args.late, opened)
-        sink = opened.enter_context(open_sink(format_, args.output, _marker_type(relations)))
-        for step in _shown(steps(plan, tables, on_late, limits)):
-            if step.results is not None:
-                sink.write(step.results)
-            report = step.report
-    return report
+    on_late = _late_rows(args.late, opened)
+    sink = opened.enter_context(open_sink(format_, args.output, marker_type(relations)))
+    for step in steps(plan, tables, on_late, Limits(args.batch_rows, args.max_pending)):
+        if step.results is not None:
+            sink.write(step.results)
+        yield step
 
 
-def _marker_type(relations: tuple[Relation, ...]) -> SqlType:
-    """The type of the markers: that of the streams' time, where they agree."""
-    types = {r.column(r.time).type for r in relations if r.time is not None}
-    return types.pop() if len(types) == 1 else TIMESTAMP if types else INTEGER
+def _resumed(
+    args: Namespace, directory: Path, plan: SynopsisPlan, _opened: ExitStack
+) -> Generator[Progress]:
+    """A run that goes on where the last one with the same state directory has stopped."""
+    relations = relations_of(plan)
+    static = [r for r in relations if r.extent is Extent.STATIC]
+    reading = Reading(
+        {r: read_source(r, directory, args.batch_rows) for r in relations if r not in static},
+        {r.name: read_static(r, directory) for r in static},
+        args.max_pending,
+    )
+    format_ = Format(args.format or "jsonl")
+    destination = Destination(format_, marker_type(relations), args.output, args.late)
+    return run_durably(plan, reading, args.state, destination, sys.stdout)
+
+
+@dataclass(slots=True)
+class Tally:
+    """The report of a run so far. Ctrl-C ends it after the current batch, a second one at once.
+
+    To stop in the middle of a batch would leave half a line of output behind.
+    """
+
+    report: RunReport
+    interrupted: bool = False
+
+    def follow(self, progress: Generator[Progress]) -> None:
+        with _on_signals(self.stop), closing(progress):
+            for step in progress:
+                self.report = step.report
+                if self.interrupted:
+                    break
+
+    def stop(self, _number: int, _frame: object) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+
+
+@contextmanager
+def _on_signals(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+@contextmanager
+def _complaining(output: Path | None) -> Iterator[None]:
+    """What the system says when it does not take what is written, as a diagnostic."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader has seen enough: nothing to complain about
+    except OSError as error:
+        if output is None:
+            # Python flushes standard output once more when it ends, and would complain again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        name = "standard output" if output is None else repr(str(output))
+        message = f"cannot write to {name}: {error.strerror or error}"
+        hint = "What came before was written; make room, or name another place."
+        raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
 
 
 def _late_rows(path: Path | None, opened: ExitStack) -> LateRows:
     """Writes late rows as lines of JSON."""
     if path is None:
         return lambda _stream, _rows: None
-    stream = opened.enter_context(_writable(path))
+    stream = _open(path, opened)
 
     def write(name: str, rows: object) -> None:
-        for row in json_rows(rows):
-            line = {"stream": name, "row": row}
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        lines = (
+            json.dumps({"stream": name, "row": r}, ensure_ascii=False) for r in json_rows(rows)
+        )
+        with _complaining(path):
+            stream.writelines(f"{line}\n" for line in lines)
 
     return write
 
 
-def _writable(path: Path) -> TextIO:
+def _open(path: Path, opened: ExitStack) -> TextIO:
+    opened.enter_context(_complaining(path))  # for what is written when it is closed
     try:
-        return path.open("w", encoding="utf-8")
+        return opened.enter_context(path.open("w", encoding="utf-8"))
     except OSError as error:
         message = f"cannot write {str(path)!r}: {error.strerror}"
         hint = "Name a file in a directory that exists."
         raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
 
 
-def _shown(progress: Iterator[Progress]) -> Iterator[Progress]:
-    """The same, with a line on the terminal that tells how far it is."""
-    if not sys.stderr.isatty():
-        yield from progress
-        return
-    meter = Meter()
-    for step in progress:
-        meter.show(step)
-        yield step
-    meter.clear()
+def _shown(args: Namespace, progress: Generator[Progress]) -> Generator[Progress]:
+    """The same, with a line on the terminal that tells how far it is.
+
+    Not where the results go to the terminal, too: they show it, and the line would be in their way.
+    """
+    results_there = args.output is None and sys.stdout.isatty()
+    with closing(progress):
+        if results_there or not sys.stderr.isatty():
+            yield from progress
+            return
+        meter = Meter()
+        try:
+            for step in progress:
+                meter.show(step)
+                yield step
+        finally:
+            meter.clear()
 
 
 @dataclass(slots=True)
@@ -143,12 +231,11 @@ class Meter:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _write_report(args: Namespace, report: RunReport) -> None:
+def _write_report(args: Namespace, report: RunReport, file: TextIO | None) -> None:
     text = json.dumps(asdict(report))
     print(text if args.json else report_as_text(report), file=sys.stderr)
-    if args.report is not None:
-        with _writable(args.report) as stream:
-            stream.write(text + "\n")
+    if file is not None:
+        print(text, file=file)
 
 
 def report_as_text(report: RunReport) -> str:
@@ -182,7 +269,19 @@ def _fail(args: Namespace, error: ObdaError) -> ExitCode:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a positive number, found {text!r}")
+    return int(text)
+
+
+def _run_on_spark(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> Tally:
+    run = Tally(RunReport(plan.bound.units))
+    with _complaining(None), _on_signals(run.stop):
+        run.report = run_on_spark(args, compiled, plan, lambda: run.interrupted)
+    return run
+
+
+ENGINES: Mapping[str, Callable[[Namespace, Compiled, SynopsisPlan], Tally]] = {
+    "spark": _run_on_spark,
+    "local": _run_local,
+}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -18,15 +17,22 @@ from obda_bm.execution.mistakes import Mistake
 from obda_bm.execution.sinks import Format, marker_type, open_sink
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.pipeline import Compiled
+from obda_bm.planning.placement import OnDriver, Placement, find_key
 
 if TYPE_CHECKING:
     from obda_bm.execution.spark.metrics import BatchMetrics
     from obda_bm.execution.spark.output import BatchSink
+    from obda_bm.execution.spark.run import SparkRun
 
 
 def add_spark_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("--state", metavar="DIR", type=Path, help="where Spark keeps what survives; resumes there")
+    add(
+        "--placement",
+        choices=["auto", "driver", "keyed"],
+        default="auto",
+        help="where Spark keeps the state (default: on the driver, on a cluster by key)",
+    )
     add("--metrics", metavar="FILE", type=Path, help="a file for figures of every batch, as JSON")
     add("--every", metavar="S", type=float, default=0.0, help="a batch every S seconds")
     add(
@@ -37,8 +43,16 @@ def add_spark_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def run_on_spark(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> RunReport:
-    """Run until the sources are exhausted (--once), or until the user stops it.
+PATIENCE = 0.5
+"""So many seconds pass before an interruption is noticed."""
+
+Interrupted = Callable[[], bool]
+
+
+def run_on_spark(
+    args: Namespace, compiled: Compiled, plan: SynopsisPlan, interrupted: Interrupted
+) -> RunReport:
+    """Run until the sources are exhausted (--once), or until the user interrupts it.
 
     Raises:
         ExecutionError: where it cannot go on.
@@ -48,16 +62,22 @@ def run_on_spark(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> Run
     with ExitStack() as opened:
         session = open_session()
         opened.callback(session.stop)
-        return _run(args, compiled, session, _sink(args, plan, opened), opened)
+        run = _start(args, compiled, session, _sink(args, plan, opened), opened)
+        while not run.awaitTermination(PATIENCE):
+            if interrupted():
+                run.stop()
+                break
+        return run.report
 
 
-def _run(
+def _start(
     args: Namespace, compiled: Compiled, session: Any, sink: BatchSink | None, opened: ExitStack
-) -> RunReport:
+) -> SparkRun:
     from obda_bm.execution.spark.run import Every, Once, run_spark
 
     live = opened.enter_context(_live_line(sys.stderr))
-    run = run_spark(
+    assert compiled.plan is not None
+    return run_spark(
         compiled,
         session,
         state=args.state,
@@ -65,17 +85,26 @@ def _run(
         format=Format(args.format or "jsonl"),
         sink=sink,
         late=args.late,
+        placement=_placement(args, compiled.plan),
         trigger=Once() if args.once else Every(args.every),
         limits=Limits(max_pending=args.max_pending, idle_after=args.idle_after),
         observers=(live, Alarm(sys.stderr)),
         metrics=_metrics(args.metrics, opened),
     )
-    with _stoppable():
-        try:
-            run.awaitTermination()
-        except KeyboardInterrupt:
-            run.stop()
-    return run.report
+
+
+def _placement(args: Namespace, plan: SynopsisPlan) -> Placement | None:
+    """What --placement asks for; None lets the run choose."""
+    if args.placement == "auto":
+        return None
+    if args.placement == "driver":
+        return OnDriver()
+    key = find_key(plan)
+    if key is None:
+        hint = "Use --placement driver; obda-bm plan shows which columns are compared."
+        message = "no column of every stream is equal in all matches"
+        raise Mistake.NOT_PLACED.error(f"the query has no key: {message}", hint)
+    return key
 
 
 def _sink(args: Namespace, plan: SynopsisPlan, opened: ExitStack) -> BatchSink | None:
@@ -108,20 +137,6 @@ def _metrics(path: Path | None, opened: ExitStack) -> Callable[[str], None] | No
             stream.flush()
 
     return write
-
-
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """SIGTERM stops the run as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

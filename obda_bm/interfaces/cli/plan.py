@@ -1,0 +1,35 @@
+"""obda-bm plan QUERY: which states a bounded query keeps, what fills them, what reads them."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from obda_bm.interfaces.cli import ExitCode
+from obda_bm.interfaces.cli.check import exit_code
+from obda_bm.interfaces.cli.query import add_query_arguments, print_json, with_query
+from obda_bm.ir.plan_outline import outline
+from obda_bm.pipeline import MAX_UNITS, Compiled
+from obda_bm.report.as_json import verdict_as_json
+from obda_bm.report.plan_as_json import plan_as_json
+from obda_bm.sql import render_sql
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    add_query_arguments(parser)
+
+
+def run(args: Namespace) -> ExitCode:
+    def show(compiled: Compiled) -> ExitCode:
+        plan = compiled.plan
+        if plan is None:
+            print(compiled, file=sys.stderr)
+            if args.json:
+                print_json(verdict_as_json(compiled.verdict, render_sql, MAX_UNITS))
+        elif args.json:
+            print_json(plan_as_json(outline(plan)))
+        else:
+            print(plan)
+        return exit_code(compiled.verdict)
+
+    return with_query(args, show)
