@@ -11,9 +11,10 @@ from obda_bm.diagnostics import ObdaError
 from obda_bm.execution.local import Limits, RunReport
 from obda_bm.execution.spark.metrics import Observer, check_bound, measure
 from obda_bm.execution.spark.output import BatchSink, late_lines
+from obda_bm.execution.spark.pushdown import Pushdown
 from obda_bm.execution.spark.snapshot import Patience, Snapshot, Stepped, end, step, write_snapshot
 from obda_bm.execution.spark.store import Store
-from obda_bm.execution.spark.tagged import Lane, untag
+from obda_bm.execution.spark.tagged import untag
 from obda_bm.ir.plan import SynopsisPlan
 
 
@@ -26,7 +27,7 @@ class Driver:
     """
 
     plan: SynopsisPlan
-    lanes: tuple[Lane, ...]
+    pushdown: Pushdown
     store: Store
     sink: BatchSink
     late: Path
@@ -42,8 +43,9 @@ class Driver:
         before = {s.relation.name: s.offered for s in self.snapshot.pending.sources}
         patience = Patience(self.limits.clock(), self.limits.idle_after)
         try:
-            rows = untag(self.lanes, frame.toArrow(), before)
-            self._keep(step(self.plan, self.snapshot, batch, rows, patience))
+            arrived, seen = self.pushdown.collect(frame, self.snapshot.pending.closed)
+            rows = untag(self.pushdown.lanes, arrived, before)
+            self._keep(step(self.plan, self.snapshot, batch, rows, seen, patience))
         except ObdaError as error:
             self.failure = error
             raise

@@ -17,6 +17,7 @@ from obda_bm.execution.mistakes import Mistake
 from obda_bm.execution.spark.driver import Driver
 from obda_bm.execution.spark.metrics import Observer
 from obda_bm.execution.spark.output import BatchSink
+from obda_bm.execution.spark.pushdown import pushdown
 from obda_bm.execution.spark.snapshot import Snapshot, initial_snapshot, restore
 from obda_bm.execution.spark.store import Store
 from obda_bm.execution.spark.tagged import Lane, lanes_of, tag
@@ -70,7 +71,14 @@ def placed(job: Job, placement: Placement, spark: SparkSession) -> tuple[Kernel,
 
 def _on_driver(job: Job, lanes: tuple[Lane, ...]) -> tuple[Kernel, DataFrame | None]:
     driver = Driver(
-        job.plan, lanes, job.store, job.sink, job.late, job.limits, _snapshot(job), job.observers
+        job.plan,
+        pushdown(job.plan, lanes),
+        job.store,
+        job.sink,
+        job.late,
+        job.limits,
+        _snapshot(job),
+        job.observers,
     )
     return driver, tag(lanes, job.frames) if lanes else None
 

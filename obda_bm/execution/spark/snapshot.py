@@ -18,6 +18,7 @@ from obda_bm.execution.markers import (
     Waiting,
     close,
     finish,
+    heartbeat,
     mark_idle,
     offer,
     start,
@@ -71,6 +72,14 @@ class Stepped:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What a batch had of one stream, before the filters: how many rows, and the newest time."""
+
+    rows: int
+    newest: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Patience:
     """Since when, on the clock, a source that sends nothing no longer holds the others back."""
 
@@ -91,18 +100,37 @@ def step(
     snapshot: Snapshot,
     batch: int,
     rows: Mapping[str, pa.Table],
+    seen: Mapping[str, Seen],
     patience: Patience,
 ) -> Stepped:
-    """Take the rows of one batch, of all sources, and close what they close."""
+    """Take the rows of one batch, of all sources, and close what they close.
+
+    Of some sources, not all rows that were `seen` are handed over.
+    """
     pending, late = snapshot.pending, {}
     for name, table in rows.items():
         pending, refused = offer(pending, name, table, patience.now)
+        if name in seen:
+            pending = _moved_on(pending, name, seen[name], len(table), patience.now)
         if len(refused):
             late[name] = refused
     if patience.idle_after is not None:
         pending = mark_idle(pending, patience.now, patience.idle_after)
     taken = replace(snapshot, epoch=Epoch(batch), pending=pending)
     return _closed(plan, taken, close(pending), late)
+
+
+def _moved_on(pending: Pending, name: str, seen: Seen, taken: int, now: float) -> Pending:
+    """Rows that were left out count, and move the frontier, as if they had come."""
+    if seen.newest is not None:
+        pending = heartbeat(pending, name, seen.newest, now)
+    return replace(
+        pending,
+        sources=tuple(
+            replace(s, offered=s.offered + seen.rows - taken) if s.relation.name == name else s
+            for s in pending.sources
+        ),
+    )
 
 
 def end(plan: SynopsisPlan, snapshot: Snapshot) -> Stepped | None:
