@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import statistics
 import tempfile
@@ -58,7 +59,9 @@ def write_streams(directory: Path, rows: int, files_per_batch: int) -> Compiled:
                     column: rng.integers(1, top, size),
                 }
             )
-            pq.write_table(table, directory / name / f"{i:05d}.parquet")
+            path = directory / name / f"{i:05d}.parquet"
+            pq.write_table(table, path)
+            os.utime(path, (1_700_000_000 + i, 1_700_000_000 + i))  # Spark reads by age
     (directory / "s.toml").write_text(SETTING.replace("FILES", str(files_per_batch)))
     return compile_sql(QUERY, load_setting(directory / "s.toml"))
 
@@ -154,7 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[300_000, 3_000_000])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--files-per-batch", type=int, default=3)
+    parser.add_argument("--files-per-batch", type=int, default=10)
     parser.add_argument("--with-key", action="store_const", const="yes", help="keyed placement too")
     args = parser.parse_args()
     spark = open_session()

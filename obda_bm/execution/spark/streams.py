@@ -123,6 +123,21 @@ def parse_messages(frame: DataFrame, relation: Relation) -> DataFrame:
     return frame.select(parsed.alias("message")).select("message.*")
 
 
+def _read_redis(
+    spark: SparkSession, relation: Relation, source: Source, _directory: Path
+) -> DataFrame:
+    """A Redis stream whose entries have the columns as fields."""
+    from obda_bm.execution.spark.redis_streams import NAME, RedisStreams
+
+    options = _texts(source)
+    if missing := {"url", "stream"} - options.keys():
+        message = f"the source of {relation.name!r} has no {min(missing)!r}"
+        hint = 'Write source = { format = "redis", url = "redis://host:6379", stream = "…" }.'
+        raise Mistake.NO_SUCH_FILE.error(message, hint, relation.span)
+    spark.dataSource.register(RedisStreams)
+    return spark.readStream.format(NAME).schema(_as_text(relation)).options(**options).load()
+
+
 def _read_other(
     spark: SparkSession, _relation: Relation, source: Source, _directory: Path
 ) -> DataFrame:
@@ -147,4 +162,5 @@ READERS: Mapping[str, Reader] = {
     "rate": _read_rate,
     "rate-micro-batch": _read_rate,
     "kafka": _read_kafka,
+    "redis": _read_redis,
 }
