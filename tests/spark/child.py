@@ -1,4 +1,4 @@
-"""A run in a process of its own, which may be killed: `python -m tests.spark.child DIR [POINT]`.
+"""A run in a process of its own: `python -m tests.spark.child DIR PLACEMENT [POINT]`.
 
 DIR has the setting, the query and the data; state and output go there, too. POINT names a file,
 by its folder and the beginning of its name, and when to die: before, amid or after writing it.
@@ -15,6 +15,7 @@ from obda_bm.execution.spark.files import UNFINISHED, Write, write_atomically
 from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.session import open_session
 from obda_bm.pipeline import compile_sql, load_setting
+from obda_bm.planning.placement import placements
 
 
 def killing(folder: str, name: str, moment: str) -> Write:
@@ -37,10 +38,12 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def main(directory: Path, point: str | None) -> None:
+def main(directory: Path, placement: str, point: str | None) -> None:
     compiled = compile_sql(
         (directory / "query.sql").read_text(), load_setting(directory / "s.toml")
     )
+    assert compiled.plan is not None
+    places = {type(p).__name__: p for p in placements(compiled.plan)}
     spark = open_session()
     print("started", flush=True)
     write = write_atomically if point is None else killing(*point.split(":"))
@@ -50,6 +53,7 @@ def main(directory: Path, point: str | None) -> None:
         state=directory / "state",
         output=directory / "output",
         trigger=Once(),
+        placement=places[placement],
         write=write,
     )
     run.awaitTermination()
@@ -58,4 +62,4 @@ def main(directory: Path, point: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None)
