@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = ["Bounded", "Compiled", "ObdaError", "Semantics", "Setting", "Unbounded", "Undecided"]
-__all__ += ["compile_sql", "load_ontology", "load_setting", "rewrite", "run_local"]
+__all__ += ["compile_sql", "load_ontology", "load_setting", "rewrite", "run_local", "run_spark"]
 
 if TYPE_CHECKING:
     from obda_bm.diagnostics import ObdaError
     from obda_bm.execution.local import run_local
+    from obda_bm.execution.spark.run import run_spark
     from obda_bm.ir.spj import Semantics
     from obda_bm.ir.verdict import Bounded, Unbounded, Undecided
     from obda_bm.pipeline import Compiled, compile_sql, load_ontology, load_setting, rewrite
@@ -28,6 +29,7 @@ _HOMES = {
     "Undecided": "obda_bm.ir.verdict",
     "Setting": "obda_bm.setting",
     "run_local": "obda_bm.execution.local",
+    "run_spark": "obda_bm.execution.spark.run",
 }
 
 

@@ -157,12 +157,12 @@ def steps(
     report = RunReport(plan.bound.units, peak_units=state_units(state))
     arrivals = {s.name: _arrivals(s, given[s.name], limits.batch_rows) for s in streams}
     for closed, pending in _markers(start(streams, limits.max_pending), arrivals, on_late, limits):
-        state, results = _advanced(plan, state, closed)
-        report = _counted(report, pending, results, state_units(state))
+        state, results = advanced(plan, state, closed)
+        report = counted(report, pending, results, state_units(state))
         yield Progress(results, report, state_units(state))
 
 
-def _advanced(
+def advanced(
     plan: SynopsisPlan, state: KernelState, closed: Closed | None
 ) -> tuple[KernelState, pa.Table | None]:
     if closed is None:
@@ -171,14 +171,8 @@ def _advanced(
     return advanced.state, advanced.results
 
 
-def _counted(
-    report: RunReport, pending: Pending, results: pa.Table | None, units: int
-) -> RunReport:
-    found = 0
-    if results is not None and len(results):
-        # As decimals: the sum of 64-bit counts may need more than 64 bits.
-        counts = results.column(results.num_columns - 1).cast(pa.decimal256(76, 0))
-        found = int(pc.sum(counts).as_py())
+def counted(report: RunReport, pending: Pending, results: pa.Table | None, units: int) -> RunReport:
+    found = 0 if results is None else count_results(results)
     return replace(
         report,
         rows_in=pending.offered,
@@ -186,6 +180,13 @@ def _counted(
         results=report.results + found,
         peak_units=max(report.peak_units, units),
     )
+
+
+def count_results(results: pa.Table) -> int:
+    """How many results there are, with their multiplicity."""
+    # As decimals: the sum of 64-bit counts may need more than 64 bits.
+    counts = results.column(results.num_columns - 1).cast(pa.decimal256(76, 0))
+    return int(pc.sum(counts).as_py()) if len(results) else 0
 
 
 def _markers(

@@ -23,12 +23,16 @@ class Mistake(Enum):
     UNEXPECTED_NULL = "OBM515"
     AFTER_THE_END = "OBM516"
     VIOLATED_CHECK = "OBM517"
-    NO_SPARK_YET = "OBM520"
     NEEDS_A_PATH = "OBM521"
     UNWRITABLE_FILE = "OBM522"
+    NO_SPARK = "OBM530"
+    NO_JAVA = "OBM531"
+    SPARK_FAILED = "OBM532"
     FOREIGN_STATE = "OBM533"
     BROKEN_STATE = "OBM534"
     STATE_IN_USE = "OBM535"
+    BOUND_VIOLATED = "OBM536"
+    NEAR_BOUND = "OBM537"
     NOT_RESUMABLE = "OBM538"
     NO_DRIVER = "OBM540"
     NO_DATABASE = "OBM541"
@@ -36,6 +40,8 @@ class Mistake(Enum):
     WRONG_COLUMNS = "OBM543"
     BAD_IRI = "OBM544"
     ROW_FAILED = "OBM545"
+    NO_ROCKSDB = "OBM546"
+    NOT_PLACED = "OBM547"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from decimal import Decimal
 from enum import Enum
-from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
@@ -20,8 +16,11 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from obda_bm.execution.json_lines import json_lines
+from obda_bm.execution.json_values import json_values
 from obda_bm.execution.mistakes import ExecutionError, Mistake
-from obda_bm.ir.sqltypes import DAY, Family, SqlType
+from obda_bm.ir.catalog import Relation
+from obda_bm.ir.sqltypes import DAY, INTEGER, TIMESTAMP, Family, SqlType
 
 COUNTS = pa.decimal256(76, 0)
 """What a count is kept in once it outgrows 64 bits."""
@@ -105,12 +104,9 @@ class JsonlSink:
     time: SqlType
 
     def write(self, results: pa.Table) -> None:
-        times = json_values(marker_times(results, self.time))
-        rows = json_rows(results.select(results.column_names[1:-1]))
-        counts = map(int, results.column(results.num_columns - 1).to_pylist())
-        for time, row, count in zip(times, rows, counts, strict=True):
-            line = {"time": time, "row": row, "count": count}
-            self.stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        rows = results.select(results.column_names[1:-1])
+        counts = results.column(results.num_columns - 1)
+        self.stream.write(json_lines(marker_times(results, self.time), rows, counts))
 
 
 @dataclass(slots=True)
@@ -200,6 +196,12 @@ def _widened(table: pa.Table) -> pa.Table:
     return table.set_column(last, table.column_names[last], table.column(last).cast(COUNTS))
 
 
+def marker_type(relations: Iterable[Relation]) -> SqlType:
+    """The type of the markers: that of the streams' time, where they agree."""
+    types = {r.column(r.time).type for r in relations if r.time is not None}
+    return types.pop() if len(types) == 1 else TIMESTAMP if types else INTEGER
+
+
 def marker_times(results: pa.Table, time: SqlType) -> pa.ChunkedArray:
     """When each result was found: ticks, or instants where the streams' time is one."""
     ticks = results.column(0)
@@ -220,33 +222,6 @@ def json_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
         return iter([{} for _ in range(len(table))])
     columns = [json_values(column) for column in table.columns]
     return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
-
-
-def json_values(column: pa.ChunkedArray) -> list[Any]:
-    """Values as JSON has them, in the form that `report.as_json.plain` gives them.
-
-    >>> json_values(pa.chunked_array([pa.array([Decimal("1.50")], pa.decimal128(5, 2))]))
-    ['1.5']
-    """
-    values: list[Any] = column.to_pylist()
-    if pa.types.is_decimal(column.type):
-        return [None if value is None else _decimal(value) for value in values]
-    if pa.types.is_temporal(column.type):
-        return [None if value is None else _iso(value) for value in values]
-    if pa.types.is_floating(column.type):
-        # JSON has no infinities; as text they are at least not lost.
-        return [v if v is None or isfinite(v) else str(v) for v in values]
-    return values
-
-
-def _decimal(value: Decimal) -> str:
-    text = format(value, "f")
-    shown = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if shown == "-0" else shown
-
-
-def _iso(value: date) -> str:
-    return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
 
 
 def _cell(value: object) -> str:

@@ -36,6 +36,10 @@ def read_source(
     Raises:
         ExecutionError: at once where there is nothing to read, later where rows do not fit.
     """
+    if relation.source is not None and relation.source.format.lower() == "jdbc":
+        from obda_bm.execution.postgres import read_postgres
+
+        return iter([read_postgres(relation, relation.source)])
     source, read = _reader(relation)
     return _read(relation, read, _files(relation, source, directory), batch_rows)
 
@@ -56,7 +60,7 @@ def _reader(relation: Relation) -> tuple[Source, Reader]:
         message = (
             f"the local engine does not read {source.format!r}, the source of {relation.name!r}"
         )
-        hint = f"It reads {', '.join(READERS)}."
+        hint = f"It reads {', '.join(READERS)}, and static relations by jdbc."
         raise Mistake.UNREAD_FORMAT.error(message, hint, relation.span)
     return source, READERS[source.format.lower()]
 

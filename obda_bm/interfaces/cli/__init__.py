@@ -20,6 +20,7 @@ VERBS = {
     "materialize": "print the RDF that the mappings make of the data, as N-Quads",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
+    "state": "show what a run on Spark has written down",
     "fmt": "lay out STARQL files in the usual way; comments stay",
     "bench": "rerun the experiments on joins within a memory budget",
     "demo": "decide bundled example queries, no arguments needed",

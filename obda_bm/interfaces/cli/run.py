@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,14 +20,14 @@ from obda_bm.execution.durable import Destination, Reading, run_durably
 from obda_bm.execution.local import Limits, Progress, RunReport, relations_of, steps
 from obda_bm.execution.markers import MAX_PENDING, LateRows
 from obda_bm.execution.mistakes import Mistake
-from obda_bm.execution.sinks import Format, json_rows, open_sink
+from obda_bm.execution.sinks import Format, json_rows, marker_type, open_sink
 from obda_bm.execution.sources import BATCH_ROWS, read_source, read_static
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
 from obda_bm.interfaces.cli.query import add_query_arguments, with_query
-from obda_bm.ir.catalog import Extent, Relation
+from obda_bm.interfaces.cli.run_spark import add_spark_arguments, run_on_spark
+from obda_bm.ir.catalog import Extent
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.ir.sqltypes import INTEGER, TIMESTAMP, SqlType
 from obda_bm.pipeline import Compiled
 from obda_bm.report.as_json import diagnostics_as_json
 
@@ -35,11 +35,16 @@ from obda_bm.report.as_json import diagnostics_as_json
 def add_arguments(parser: ArgumentParser) -> None:
     add_query_arguments(parser)
     add = parser.add_argument
-    add("--engine", choices=["spark", "local"], default="spark", help="what executes the query")
+    add("--engine", choices=list(ENGINES), default="spark", help="what executes the query")
     formats = [*(f.value for f in Format), "json"]
     add("--format", choices=formats, help="of the results (default: table); json for .rq")
     add("--database", metavar="URL", help="for .rq: a DuckDB file or postgresql://… to ask")
-    add("--output", metavar="PATH", type=Path, help="a file for the results (default: stdout)")
+    add(
+        "--output",
+        metavar="PATH",
+        type=Path,
+        help="a file for the results, with Spark a directory (default: stdout)",
+    )
     add("--report", metavar="FILE", type=Path, help="a file for the final report, as JSON")
     add("--late", metavar="FILE", type=Path, help="a file for rows that came too late, as JSON")
     add("--once", action="store_true", help="stop when the sources are exhausted")
@@ -52,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=MAX_PENDING,
         help="give up when more than N rows wait for a stream that lags behind",
     )
+    add_spark_arguments(parser)
 
 
 def run(args: Namespace) -> ExitCode:
@@ -61,9 +67,6 @@ def run(args: Namespace) -> ExitCode:
         return answer(args)
 
     def execute(compiled: Compiled) -> ExitCode:
-        if args.engine != "local":
-            hint = "Use --engine local."
-            return _fail(args, Mistake.NO_SPARK_YET.error("Spark is not there yet", hint))
         plan = compiled.plan
         if plan is None:
             return _refuse(compiled)
@@ -71,7 +74,7 @@ def run(args: Namespace) -> ExitCode:
             # Opened before anything is read: a report that cannot be written is said now.
             with ExitStack() as opened:
                 report_file = None if args.report is None else _open(args.report, opened)
-                done = _run_local(args, compiled, plan)
+                done = ENGINES[args.engine](args, compiled, plan)
                 _write_report(args, done.report, report_file)
         except ObdaError as error:
             return _fail(args, error)
@@ -96,7 +99,7 @@ def _started(
     tables = {r.name: read_source(r, directory, args.batch_rows) for r in relations}
     format_ = Format(args.format or ("jsonl" if args.json else "table"))
     on_late = _late_rows(args.late, opened)
-    sink = opened.enter_context(open_sink(format_, args.output, _marker_type(relations)))
+    sink = opened.enter_context(open_sink(format_, args.output, marker_type(relations)))
     for step in steps(plan, tables, on_late, Limits(args.batch_rows, args.max_pending)):
         if step.results is not None:
             sink.write(step.results)
@@ -115,7 +118,7 @@ def _resumed(
         args.max_pending,
     )
     format_ = Format(args.format or "jsonl")
-    destination = Destination(format_, _marker_type(relations), args.output, args.late)
+    destination = Destination(format_, marker_type(relations), args.output, args.late)
     return run_durably(plan, reading, args.state, destination, sys.stdout)
 
 
@@ -167,12 +170,6 @@ def _complaining(output: Path | None) -> Iterator[None]:
         message = f"cannot write to {name}: {error.strerror or error}"
         hint = "What came before was written; make room, or name another place."
         raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
-
-
-def _marker_type(relations: tuple[Relation, ...]) -> SqlType:
-    """The type of the markers: that of the streams' time, where they agree."""
-    types = {r.column(r.time).type for r in relations if r.time is not None}
-    return types.pop() if len(types) == 1 else TIMESTAMP if types else INTEGER
 
 
 def _late_rows(path: Path | None, opened: ExitStack) -> LateRows:
@@ -282,3 +279,16 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"expected a positive number, found {text!r}")
     return int(text)
+
+
+def _run_on_spark(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> Tally:
+    run = Tally(RunReport(plan.bound.units))
+    with _complaining(None), _on_signals(run.stop):
+        run.report = run_on_spark(args, compiled, plan, lambda: run.interrupted)
+    return run
+
+
+ENGINES: Mapping[str, Callable[[Namespace, Compiled, SynopsisPlan], Tally]] = {
+    "spark": _run_on_spark,
+    "local": _run_local,
+}

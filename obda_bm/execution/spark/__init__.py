@@ -1,0 +1,1 @@
+"""Spark reads, replays and schedules; the kernel of the local engine does the rest."""
