@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from obda_bm.diagnostics import Diagnostic, MappingError, ObdaError, UnfoldingError, did_you_mean
-from obda_bm.ir.catalog import Catalog
+from obda_bm.diagnostics import (
+    Diagnostic,
+    MappingError,
+    ObdaError,
+    StarqlError,
+    UnfoldingError,
+    did_you_mean,
+)
+from obda_bm.ir.catalog import Catalog, Relation
 from obda_bm.ir.hierarchy import Hierarchy
 from obda_bm.ir.mapping import BaseTable, MappingSet, SqlView, TriplesMap
 from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery
+from obda_bm.ir.starql import StarqlQuery
 from obda_bm.ir.tbox import TBox
 from obda_bm.ir.terms import ColumnRef
 from obda_bm.ir.ucq import UnionOfCQs
@@ -32,17 +40,47 @@ class Mediator:
     mappings: TMappings
     problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
 
+    def over(self, streams: Iterable[str]) -> Mediator:
+        """Without the mappings that read other streams."""
+        return replace(self, mappings=self.mappings.over(frozenset(streams)))
+
+    def rewrite(self, query: UnionOfCQs) -> UnionOfCQs:
+        """What needs individuals that nobody named; the hierarchies are in the T-mappings."""
+        if self.mappings.semantics is Semantics.BAG:
+            # Rewriting is right for sets only: it drops atoms and queries that others imply.
+            return query
+        return rewrite_ucq(query, self.tbox, Form.COMPILED).ucq
+
     def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
         """The certain answers of `query` as a query over the catalog.
 
         As a bag, an answer counts as often as rows assert it, directly or by the hierarchies.
         """
-        if self.mappings.semantics is Semantics.BAG:
-            # Rewriting is right for sets only: it drops atoms and queries that others imply.
-            return unfold(query, self.mappings, ranges)
-        # The hierarchies are in the T-mappings: rewriting adds only what needs new individuals.
-        rewritten = rewrite_ucq(query, self.tbox, Form.COMPILED)
-        return unfold(rewritten.ucq, self.mappings, ranges)
+        return unfold(self.rewrite(query), self.mappings, ranges)
+
+    def unfold_rewritten(self, query: UnionOfCQs, streams: tuple[Relation, ...]) -> Unfolded:
+        """`query`, over `streams`; a state that only static data speak of is one of the stream."""
+        states = {atom.state for q in query.disjuncts for atom in q.body if atom.state is not None}
+        ranges = dict.fromkeys(states, streams[0]) if len(streams) == 1 else {}
+        return unfold(query, self.mappings, ranges)
+
+
+def streams_of(query: StarqlQuery, catalog: Catalog) -> tuple[Relation, ...]:
+    """The streams that `query` reads.
+
+    Raises:
+        StarqlError: where the catalog has no such stream.
+    """
+    known = [r.name for r in catalog.relations if r.time is not None]
+    found: list[Relation] = []
+    for stream in query.streams:
+        relation = catalog.find(stream.name)
+        if relation is None or relation.time is None:
+            hint = did_you_mean(stream.name, known) or f"There are {', '.join(known) or 'none'}."
+            message = f"the setting has no stream {stream.name!r}"
+            raise StarqlError(Diagnostic("OBM451", message, stream.span, hint))
+        found.append(relation)
+    return tuple(found)
 
 
 def load_mediator(setting: Setting, semantics: Semantics = Semantics.SET) -> Mediator:

@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from obda_bm.execution.answer_terms import answers
 from obda_bm.execution.conform import Origin, conform
 from obda_bm.execution.markers import (
     MAX_PENDING,
@@ -168,7 +169,7 @@ def advanced(
     if closed is None:
         return state, None
     advanced = advance(plan, state, closed.rows, closed.until)
-    return advanced.state, advanced.results
+    return advanced.state, answers(plan, advanced.results)
 
 
 def counted(report: RunReport, pending: Pending, results: pa.Table | None, units: int) -> RunReport:

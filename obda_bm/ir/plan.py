@@ -9,6 +9,7 @@ from fractions import Fraction
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
 from obda_bm.ir.terms import ColumnRef, Predicate
+from obda_bm.ir.unfolded import RowTerm
 from obda_bm.ir.verdict import Bound, State
 
 
@@ -188,6 +189,8 @@ class SynopsisPlan:
     outputs: tuple[str, ...]
     emitted: Memory
     emitted_size: tuple[State, ...] = ()
+    terms: tuple[RowTerm, ...] = ()  # how rows become the answers of a semantic query
+    base: str = ""  # resolves relative IRIs in the data
 
     @property
     def bound(self) -> Bound:

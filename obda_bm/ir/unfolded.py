@@ -165,3 +165,15 @@ class Unfolded:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.branches)) or "no answers"
+
+
+@dataclass(frozen=True, slots=True)
+class RowTerm:
+    """An answer column of the union: `told_by` holds the name of the builder that a row needs.
+
+    The slots of `builders` name columns of the union.
+    """
+
+    name: str
+    told_by: str | None
+    builders: tuple[tuple[str, TermBuilder], ...]

@@ -6,7 +6,8 @@ from obda_bm.syntax.monotone import NeedsWindow, Obstacle, is_monotone, monotone
 from obda_bm.syntax.normalise import negation_normal_form
 from obda_bm.syntax.parse import parse_starql
 from obda_bm.syntax.safety import ranged_by_guards
+from obda_bm.syntax.within_windows import within_windows
 
 __all__ = ["NeedsWindow", "Obstacle", "expand_document", "expand_query", "format_starql"]
 __all__ += ["is_monotone", "monotone_union", "negation_normal_form", "parse_starql"]
-__all__ += ["ranged_by_guards"]
+__all__ += ["ranged_by_guards", "within_windows"]

@@ -49,6 +49,8 @@ class Obstacle(Enum):
     ARITHMETIC = "arithmetic and functions are not comparisons of values"
     NEXT_STATE = "what the next state is, a later one may change"
     LOOSE_STATE = "a state is compared that no pattern is about"
+    SLIDE = "results are asked for at the ticks of a pulse, not at every marker"
+    SEVERAL_WINDOWS = "the streams have different windows"
 
 
 @dataclass(frozen=True, slots=True)

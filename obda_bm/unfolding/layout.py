@@ -8,13 +8,15 @@ from dataclasses import replace
 from obda_bm.diagnostics import Diagnostic
 from obda_bm.ir.spj import Output, Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import BOOLEAN, INTEGER, TEXT, TIMESTAMP, Family
-from obda_bm.ir.terms import Constant
+from obda_bm.ir.terms import ColumnRef, Constant
 from obda_bm.ir.unfolded import (
+    RowTerm,
     TermBuilder,
     Unfolded,
     UnfoldedBranch,
     shape_of,
     slots_of,
+    with_columns,
 )
 
 Place = tuple[Family, int]
@@ -48,6 +50,26 @@ def lay_out(
         columns = [_columns(i, names[i], branches) for i in range(len(names))]
         queries = [_widened(b, names, columns) for b in branches]
     return Unfolded(names, SpjUnion(tuple(queries), semantics), branches, warnings)
+
+
+def row_terms(unfolded: Unfolded) -> tuple[RowTerm, ...]:
+    """How each answer column is built from a row of the union."""
+    branches = unfolded.branches
+    if len({tuple(map(shape_of, b.terms)) for b in branches}) > 1:
+        return tuple(_row_term(i, name, branches) for i, name in enumerate(unfolded.names))
+    first = branches[0].terms if branches else ()
+    named = zip(unfolded.names, first, strict=False)
+    return tuple(RowTerm(name, None, (("", term),)) for name, term in named)
+
+
+def _row_term(index: int, name: str, branches: tuple[UnfoldedBranch, ...]) -> RowTerm:
+    several, labels = _columns(index, name, branches)
+    built = {}
+    for branch in branches:
+        term = branch.terms[index]
+        columns = (ColumnRef("", labels[place]) for place in _places(term))
+        built[written(term) if several else ""] = with_columns(term, columns)
+    return RowTerm(name, f"{name}_term" if several else None, tuple(built.items()))
 
 
 def _columns(

@@ -49,6 +49,17 @@ class TMappings:
                 case _:  # what it asserts depends on the row
                     self.open.append(assertion)
 
+    def over(self, streams: frozenset[str]) -> TMappings:
+        """Without what reads other streams."""
+        kept = [
+            assertion
+            for assertion in self.assertions
+            if all(
+                o.time is None or o.relation.name in streams for o in assertion.source.occurrences
+            )
+        ]
+        return TMappings(tuple(kept), self.hierarchy, self.semantics, self.base)
+
     @property
     def vocabulary(self) -> frozenset[str]:
         """The classes and properties that some mapping names."""
@@ -124,6 +135,11 @@ def _entry(
         assertion.source, predicates=(*predicates, *(NotNull(c, c.span) for c in missing))
     )
     return Entry(source, terms, assertion.triples_map, assertion.span)
+
+
+def _read_by(source: SpjQuery) -> frozenset[str]:
+    """The streams that `source` reads."""
+    return frozenset(o.relation.name for o in source.occurrences if o.time is not None)
 
 
 def _nullable(column: ColumnRef, source: SpjQuery) -> bool:

@@ -39,6 +39,9 @@ Ranges = Mapping[Variable, Relation]
 """The stream whose timestamps a state ranges over where only static atoms mention it."""
 
 
+Choices = Mapping[Atom, tuple[Entry, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Partial:
     """Atoms joined so far: what the variables are, and when the states are."""
@@ -81,11 +84,12 @@ def _unfold_disjunct(
     warnings: list[Diagnostic],
 ) -> list[UnfoldedBranch]:
     found: list[UnfoldedBranch] = []
-    unmapped = [atom for atom in query.body if not mappings.entries(atom)]
+    choices = {atom: _choices(atom, query, mappings) for atom in query.body}
+    unmapped = [atom for atom, entries in choices.items() if not entries]
     warnings += (_not_mapped(atom, mappings) for atom in unmapped)
     if unmapped:
         return found
-    for joined in _join(_fewest_first(query.body, mappings), Partial(), mappings):
+    for joined in _join(_fewest_first(choices), choices, Partial(), mappings.base):
         ranged = _with_ranges(joined, query, ranges)
         for complete in _compare_all(query.comparisons, ranged, mappings.base, warnings):
             found.append(_branch(query.head, names, complete))
@@ -94,12 +98,20 @@ def _unfold_disjunct(
     return found
 
 
-def _fewest_first(atoms: tuple[Atom, ...], mappings: TMappings) -> tuple[Atom, ...]:
+def _choices(atom: Atom, query: ConjunctiveQuery, mappings: TMappings) -> tuple[Entry, ...]:
+    """The entries for `atom`; beside states, an atom without one is about static data."""
+    entries = mappings.entries(atom)
+    if atom.state is not None or all(other.state is None for other in query.body):
+        return entries
+    return tuple(entry for entry in entries if entry.time is None)
+
+
+def _fewest_first(choices: Choices) -> tuple[Atom, ...]:
     """The atoms, those with few entries first, each connected to one before if possible.
 
     Then most entries of later atoms fail to unify at once, and few partial joins are built.
     """
-    rest = sorted(atoms, key=lambda atom: len(mappings.entries(atom)))
+    rest = sorted(choices, key=lambda atom: len(choices[atom]))
     ordered: list[Atom] = []
     known: set[RdfTerm] = set()
     while rest:
@@ -114,15 +126,17 @@ def _variables(atom: Atom) -> set[RdfTerm]:
     return {term for term in atom.terms if isinstance(term, Variable)}
 
 
-def _join(atoms: tuple[Atom, ...], partial: Partial, mappings: TMappings) -> Iterator[Partial]:
+def _join(
+    atoms: tuple[Atom, ...], choices: Choices, partial: Partial, base: str
+) -> Iterator[Partial]:
     """Every way to give each atom an entry such that the variables can agree."""
     if not atoms:
         yield partial
         return
-    for entry in mappings.entries(atoms[0]):
-        joined = _extend(partial, atoms[0], entry, mappings.base)
+    for entry in choices[atoms[0]]:
+        joined = _extend(partial, atoms[0], entry, base)
         if joined is not None:
-            yield from _join(atoms[1:], joined, mappings)
+            yield from _join(atoms[1:], choices, joined, base)
 
 
 def _extend(partial: Partial, atom: Atom, entry: Entry, base: str) -> Partial | None:
@@ -253,6 +267,10 @@ def _label(name: str, index: int, taken: tuple[str, ...]) -> str:
 
 def _not_mapped(atom: Atom, mappings: TMappings) -> Diagnostic:
     names = {local_name(iri): iri for iri in mappings.vocabulary}
+    if mappings.entries(atom):
+        hint = "Move the pattern into GRAPH i {…}: only streams that change over time assert it."
+        message = f"{local_name(atom.iri)} in WHERE is about static data, but a stream gives it"
+        return Mistake.STATIC_READS_STREAM.warn(atom.span, message, hint)
     hint = did_you_mean(local_name(atom.iri), names) or "Check the spelling, or map it."
     return Mistake.NO_MAPPING.warn(atom.span, f"no mapping gives {local_name(atom.iri)}", hint)
 

@@ -11,12 +11,14 @@ from pathlib import Path
 from obda_bm.diagnostics import Diagnostic, ObdaError, OutsideFragment, SourceText
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.ir.spj import Semantics
-from obda_bm.pipeline import MAX_UNITS, Compiled, compile_sql, load_setting
+from obda_bm.pipeline import MAX_UNITS, Compiled, compile_query, compile_sql, load_setting
 from obda_bm.report.as_json import Json, diagnostics_as_json, outside_as_json
 
 
 def add_query_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", metavar="QUERY", help="a .sql file, or - for standard input")
+    parser.add_argument(
+        "query", metavar="QUERY", help="a .sql or .starql file, or - for SQL on standard input"
+    )
     parser.add_argument("--setting", metavar="FILE", default="obda.toml", help="the setting file")
     parser.add_argument(
         "--semantics",
@@ -40,8 +42,7 @@ def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCod
     """Compile the query and go on with it, or say what is wrong with it."""
     semantics = Semantics(args.semantics) if args.semantics else None
     try:
-        source = read_query(args.query)
-        compiled = compile_sql(source, load_setting(args.setting), semantics)
+        compiled = _compile(args, semantics)
     except OutsideFragment as error:
         if args.json:
             print_json(outside_as_json(error.diagnostics, semantics or Semantics.BAG))
@@ -55,13 +56,15 @@ def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCod
     return then(compiled)
 
 
-def read_query(name: str) -> SourceText:
-    """The text of the SQL file, or of standard input."""
-    source = read_text(name)
-    if name.endswith((".starql", ".rq")):
-        hint = "This version decides SQL; STARQL and SPARQL are to come."
-        raise ObdaError(Diagnostic("OBM002", f"{name!r} is not a SQL file", hint=hint))
-    return source
+def _compile(args: Namespace, semantics: Semantics | None) -> Compiled:
+    source = read_text(args.query)
+    if args.query.endswith(".rq"):
+        hint = "Ask obda-bm unfold or run for it; continuous queries are SQL or STARQL."
+        raise ObdaError(Diagnostic("OBM002", f"{args.query!r} is a one-shot query", hint=hint))
+    setting = load_setting(args.setting)
+    if args.query.endswith(".starql"):
+        return compile_query(source, setting, semantics)
+    return compile_sql(source, setting, semantics)
 
 
 def read_text(name: str) -> SourceText:
