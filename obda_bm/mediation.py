@@ -59,10 +59,9 @@ class Mediator:
         return unfold(self.rewrite(query), self.mappings, ranges)
 
     def unfold_rewritten(self, query: UnionOfCQs, streams: tuple[Relation, ...]) -> Unfolded:
-        """`query`, over `streams`; a state that only static data speak of is one of the stream."""
+        """`query`, over `streams`; a state that only static data speak of is one of theirs."""
         states = {atom.state for q in query.disjuncts for atom in q.body if atom.state is not None}
-        ranges = dict.fromkeys(states, streams[0]) if len(streams) == 1 else {}
-        return unfold(query, self.mappings, ranges)
+        return unfold(query, self.mappings, dict.fromkeys(states, streams))
 
 
 def streams_of(query: StarqlQuery, catalog: Catalog) -> tuple[Relation, ...]:

@@ -35,8 +35,8 @@ from obda_bm.unfolding.unify import unify
 
 MAX_BRANCHES = 1000
 
-Ranges = Mapping[Variable, Relation]
-"""The stream whose timestamps a state ranges over where only static atoms mention it."""
+Ranges = Mapping[Variable, tuple[Relation, ...]]
+"""The streams whose timestamps a state ranges over where only static atoms mention it."""
 
 
 Choices = Mapping[Atom, tuple[Entry, ...]]
@@ -89,12 +89,12 @@ def _unfold_disjunct(
     warnings += (_not_mapped(atom, mappings) for atom in unmapped)
     if unmapped:
         return found
-    for joined in _join(_fewest_first(choices), choices, Partial(), mappings.base):
-        ranged = _with_ranges(joined, query, ranges)
-        for complete in _compare_all(query.comparisons, ranged, mappings.base, warnings):
-            found.append(_branch(query.head, names, complete))
-            if len(found) > MAX_BRANCHES:
-                raise _too_many(query)
+    for joined in _join(_fewest_first(query.body, choices), choices, Partial(), mappings.base):
+        for ranged in _with_ranges(joined, query, ranges):
+            for complete in _compare_all(query.comparisons, ranged, mappings.base, warnings):
+                found.append(_branch(query.head, names, complete))
+                if len(found) > MAX_BRANCHES:
+                    raise _too_many(query)
     return found
 
 
@@ -106,12 +106,12 @@ def _choices(atom: Atom, query: ConjunctiveQuery, mappings: TMappings) -> tuple[
     return tuple(entry for entry in entries if entry.time is None)
 
 
-def _fewest_first(choices: Choices) -> tuple[Atom, ...]:
+def _fewest_first(atoms: tuple[Atom, ...], choices: Choices) -> tuple[Atom, ...]:
     """The atoms, those with few entries first, each connected to one before if possible.
 
     Then most entries of later atoms fail to unify at once, and few partial joins are built.
     """
-    rest = sorted(choices, key=lambda atom: len(choices[atom]))
+    rest = sorted(atoms, key=lambda atom: len(choices[atom]))
     ordered: list[Atom] = []
     known: set[RdfTerm] = set()
     while rest:
@@ -190,23 +190,29 @@ def _at_state(partial: Partial, state: Variable, time: ColumnRef) -> Partial:
     return replace(partial, times={**partial.times, state: time})
 
 
-def _with_ranges(partial: Partial, query: ConjunctiveQuery, ranges: Ranges) -> Partial:
+def _with_ranges(partial: Partial, query: ConjunctiveQuery, ranges: Ranges) -> Iterator[Partial]:
     """A stream for each state that static assertions alone mention: the state must exist."""
     states = {atom.state for atom in query.body if atom.state is not None}
-    for state in sorted(states - set(partial.times)):
-        if state not in ranges:
-            span = next(atom.span for atom in query.body if atom.state == state)
-            message = f"nothing gives the state {state} a timestamp"
-            hint = "Ask for something that a stream asserts in this state, too."
-            raise Mistake.STATE_WITHOUT_STREAM.error(span, message, hint)
-        stream = ranges[state]
-        single = SpjQuery((Occurrence(stream.name, stream),), (), ())
-        taken = {o.alias for o in partial.occurrences}
-        (occurrence,) = renamed_query(single, fresh_aliases(single, taken)).occurrences
-        assert occurrence.time is not None, "a state ranges over a stream"
-        partial = replace(partial, occurrences=(*partial.occurrences, occurrence))
-        partial = _at_state(partial, state, occurrence.time)
-    return partial
+    missing = sorted(states - set(partial.times))
+    if not missing:
+        yield partial
+        return
+    if missing[0] not in ranges:
+        span = next(atom.span for atom in query.body if atom.state == missing[0])
+        message = f"nothing gives the state {missing[0]} a timestamp"
+        hint = "Ask for something that a stream asserts in this state, too."
+        raise Mistake.STATE_WITHOUT_STREAM.error(span, message, hint)
+    for stream in ranges[missing[0]]:
+        yield from _with_ranges(_ranging_over(stream, partial, missing[0]), query, ranges)
+
+
+def _ranging_over(stream: Relation, partial: Partial, state: Variable) -> Partial:
+    single = SpjQuery((Occurrence(stream.name, stream),), (), ())
+    taken = {o.alias for o in partial.occurrences}
+    (occurrence,) = renamed_query(single, fresh_aliases(single, taken)).occurrences
+    assert occurrence.time is not None, "a state ranges over a stream"
+    extended = replace(partial, occurrences=(*partial.occurrences, occurrence))
+    return _at_state(extended, state, occurrence.time)
 
 
 def _compare_all(
