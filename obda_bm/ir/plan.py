@@ -102,13 +102,12 @@ class Extreme:
     """The best, over partial matches, of the worst of `columns`: what one future test needs.
 
     For the test "at most τ" that is the minimum of the maximum of the columns at most τ. A column
-    that must be strictly below is shifted by a grain; dense ones, which have none, are `strict`.
+    that must be strictly below is shifted by a grain, and a dense one to the next floating number.
     """
 
     columns: tuple[ColumnRef, ...]
     shifts: tuple[int, ...]
     side: Side
-    strict: bool
     tests: tuple[ColumnRef, ...]
     gaps: tuple[int, ...]  # what a test adds to the value: strictness common to all columns
     lower: int | None = None

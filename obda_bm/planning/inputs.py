@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from obda_bm.ir.plan import ROW, Input, Range, Scan
 from obda_bm.ir.spj import SpjQuery
@@ -161,12 +162,25 @@ def _input(
         and {c.occurrence for c in columns_of(p)} <= together
         and not any(closure.query.is_time(c) for c in columns_of(p))
     )
+    implied = _implied_equalities(closure, together)
+    across = [p for p in implied if len({c.occurrence for c in columns_of(p)}) > 1]
+    inner = tuple(dict.fromkeys((*inner, *across)))
     return Input(
         tuple(_scan(closure, alias, scale) for alias in aliases),
         tuple(_scan(closure, alias, scale) for alias in statics),
         inner,
         closure.times.upper(timeline.time(timeline.streams[index])),
     )
+
+
+def _implied_equalities(closure: Closure, aliases: set[str]) -> list[Comparison]:
+    """Columns that P+ makes equal, if only through others: what violates this never matches."""
+    columns = [c for c in closure.values.nodes if c.occurrence in aliases]
+    return [
+        Comparison(a, Op.EQ, b)
+        for a, b in combinations(columns, 2)
+        if closure.equals(a, b) and closure.constant(a) is None
+    ]
 
 
 def _scan(closure: Closure, alias: str, scale: int) -> Scan:
@@ -176,6 +190,7 @@ def _scan(closure: Closure, alias: str, scale: int) -> Scan:
     stated = {c for p in query.predicates for c in columns_of(p)}
     columns = [c for c in closure.values.nodes if c.occurrence == alias and c in stated]
     implied = [f for c in columns for f in _implied(closure, c)]
+    implied += _implied_equalities(closure, {alias})
     ranges = [r for c in columns if (r := number_range(closure, c, scale)) is not None]
     filters = dict.fromkeys([*own, *implied])
     return Scan(alias, query.occurrence(alias).relation, tuple(filters), tuple(ranges))
