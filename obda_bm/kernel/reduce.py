@@ -59,6 +59,8 @@ def is_stored(plan: SynopsisPlan, stream: str) -> bool:
 def needed(plan: SynopsisPlan, stream: str, rows: pa.Table) -> pa.Table:
     """The columns of `rows` that the plan looks at."""
     wanted = {c.column for u in uses(plan, stream) for c in needed_columns(u.scan, u.branch)}
+    if not wanted:
+        return rows  # an occurrence that adds nothing: the plan does without it
     return rows.select([name for name in rows.column_names if name in {WEIGHT, *wanted}])
 
 
@@ -69,15 +71,15 @@ def reduce(plan: SynopsisPlan, stream: str, rows: pa.Table) -> pa.Table:
     takes them as it takes the rows themselves.
     """
     rows = needed(plan, stream, rows)
-    read = [_read(use, rows) for use in uses(plan, stream)]
-    alive = np.logical_or.reduce([found.passing for found in read])
-    match read:
+    match [_read(use, rows) for use in uses(plan, stream)]:
+        case []:
+            return _grouped(plan, rows, [], ones(len(rows)), np.arange(0))
         case [Read(use=Use(own=Synopsis() as synopsis)) as only]:
             return _by_synopsis(plan, only, synopsis, rows)
-        case _:
-            keys = [k for found in read for k in found.traits()]
-            index = np.flatnonzero(alive)
-            return _grouped(plan, rows, [k[index] for k in keys], read[0].rows.weight, index)
+        case several:
+            index = np.flatnonzero(np.logical_or.reduce([read.passing for read in several]))
+            keys = [trait[index] for read in several for trait in read.traits()]
+            return _grouped(plan, rows, keys, several[0].rows.weight, index)
 
 
 @dataclass(frozen=True, slots=True)
