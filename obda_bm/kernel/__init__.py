@@ -3,7 +3,7 @@
 from obda_bm.kernel.advance import Advanced, advance
 from obda_bm.kernel.constraints import Violation, first_violation
 from obda_bm.kernel.encoding import arrow_schema
-from obda_bm.kernel.reduce import is_stored, needed, reduce
+from obda_bm.kernel.reduce import is_stored, needed, reduce, stack
 from obda_bm.kernel.scan import WEIGHT
 from obda_bm.kernel.state import KernelState, deserialise, initial_state, serialise, state_units
 
@@ -21,5 +21,6 @@ __all__ = [
     "needed",
     "reduce",
     "serialise",
+    "stack",
     "state_units",
 ]

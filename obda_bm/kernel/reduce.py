@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 from obda_bm.ir.plan import BranchPlan, Scan, Side, Synopsis, SynopsisPlan
 from obda_bm.ir.spj import Semantics
 from obda_bm.kernel.contribution import contribution
-from obda_bm.kernel.counts import count_column, ones, sums
+from obda_bm.kernel.counts import WIDE, count_column, ones, sums
 from obda_bm.kernel.encoding import Array, TextPool
 from obda_bm.kernel.groups import Index, row_codes, segments, sort_order
 from obda_bm.kernel.rows import Mask, Rows
@@ -80,6 +80,23 @@ def reduce(plan: SynopsisPlan, stream: str, rows: pa.Table) -> pa.Table:
             index = np.flatnonzero(np.logical_or.reduce([read.passing for read in several]))
             keys = [trait[index] for read in several for trait in read.traits()]
             return _grouped(plan, rows, keys, several[0].rows.weight, index)
+
+
+def stack(tables: Sequence[pa.Table]) -> pa.Table:
+    """Rows of one stream below each other; those without a weight count once beside others."""
+    if not any(WEIGHT in table.column_names for table in tables):
+        return pa.concat_tables(tables)
+    weighted = [
+        table
+        if WEIGHT in table.column_names
+        else table.append_column(WEIGHT, pa.array(ones(len(table))))
+        for table in tables
+    ]
+    wide = any(table.schema.field(WEIGHT).type == WIDE for table in weighted)
+    schema = weighted[0].schema
+    at = schema.get_field_index(WEIGHT)
+    field = pa.field(WEIGHT, WIDE if wide else pa.int64())
+    return pa.concat_tables([table.cast(schema.set(at, field)) for table in weighted])
 
 
 @dataclass(frozen=True, slots=True)
