@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
-from obda_bm.ir.terms import ColumnRef, Predicate
+from obda_bm.ir.terms import ColumnRef, Comparison, Predicate
 from obda_bm.ir.verdict import Bound
 
 
@@ -145,6 +145,7 @@ class Synopsis:
     different: tuple[ColumnRef, ...] = ()  # key columns that future texts must only differ from
     tests: int = 0  # how many future texts those are
     places: tuple[Places, ...] = ()
+    unlike: tuple[Comparison, ...] = ()  # which of `different` is compared with which future text
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,7 @@ def _set_synopsis(
         horizon=_horizon(crossing),
         different=different,
         tests=len({j.right for j in crossing if j.left in different}),
+        unlike=tuple(j for j in crossing if j.left in different),
         places=_present(places(arrivals, c, partners[c]) for c in keyed),
     )
 
