@@ -22,7 +22,7 @@ from obda_bm.kernel.history import History, best, counted, present
 from obda_bm.kernel.pairs import matches
 from obda_bm.kernel.rows import Mask, Rows, compare, concatenate, everything, ranked
 from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_at_once, limit_of, read_input
-from obda_bm.kernel.state import KernelState
+from obda_bm.kernel.state import KernelState, shared
 from obda_bm.kernel.stores import Store, load, save
 
 
@@ -58,7 +58,7 @@ def advance(
         _advance_branch(plan, branch, stores, tables, until)
         for branch, stores in zip(plan.branches, state.synopses, strict=True)
     ]
-    kept = tuple(stores for stores, _ in done)
+    kept = shared(state, [stores for stores, _ in done])
     answer = all_results(plan, [found for _, found in done])
     if plan.semantics is Semantics.BAG:
         return Advanced(KernelState(kept, None, state.static, True), answer)
