@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
-from obda_bm.ir.terms import ColumnRef, Predicate
+from obda_bm.ir.terms import ColumnRef, Comparison, Predicate
 from obda_bm.ir.unfolded import RowTerm
 from obda_bm.ir.verdict import Bound, State
 
@@ -103,13 +103,12 @@ class Extreme:
     """The best, over partial matches, of the worst of `columns`: what one future test needs.
 
     For the test "at most τ" that is the minimum of the maximum of the columns at most τ. A column
-    that must be strictly below is shifted by a grain; dense ones, which have none, are `strict`.
+    that must be strictly below is shifted by a grain, and a dense one to the next floating number.
     """
 
     columns: tuple[ColumnRef, ...]
     shifts: tuple[int, ...]
     side: Side
-    strict: bool
     tests: tuple[ColumnRef, ...]
     gaps: tuple[int, ...]  # what a test adds to the value: strictness common to all columns
     lower: int | None = None
@@ -147,6 +146,7 @@ class Synopsis:
     different: tuple[ColumnRef, ...] = ()  # key columns that future texts must only differ from
     tests: int = 0  # how many future texts those are
     places: tuple[Places, ...] = ()
+    unlike: tuple[Comparison, ...] = ()  # which of `different` is compared with which future text
     size: tuple[State, ...] = ()  # what it holds at most
 
 

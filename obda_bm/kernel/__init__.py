@@ -3,9 +3,12 @@
 from obda_bm.kernel.advance import Advanced, advance
 from obda_bm.kernel.constraints import Violation, first_violation
 from obda_bm.kernel.encoding import arrow_schema
+from obda_bm.kernel.reduce import is_stored, needed, reduce, stack
+from obda_bm.kernel.scan import WEIGHT
 from obda_bm.kernel.state import KernelState, deserialise, initial_state, serialise, state_units
 
 __all__ = [
+    "WEIGHT",
     "Advanced",
     "KernelState",
     "Violation",
@@ -14,6 +17,10 @@ __all__ = [
     "deserialise",
     "first_violation",
     "initial_state",
+    "is_stored",
+    "needed",
+    "reduce",
     "serialise",
+    "stack",
     "state_units",
 ]

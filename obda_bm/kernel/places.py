@@ -17,6 +17,15 @@ def clip(values: Array, lower: int | None, upper: int | None) -> Array:
     return values if upper is None else np.minimum(values, upper)
 
 
+def shifted(values: Array, by: int) -> Array:
+    """Values that many steps further: whole numbers, or the next numbers there are."""
+    if values.dtype != np.float64 or not by:
+        return values + by if by else values
+    for _ in range(abs(by)):
+        values = np.nextafter(values, np.inf if by > 0 else -np.inf)
+    return values
+
+
 def placed(values: Array, places: Places, pool: TextPool) -> Array:
     """Each value, or one that stands for all values in the same place."""
     if places.grids or values.dtype == np.float64:

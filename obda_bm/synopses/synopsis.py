@@ -104,6 +104,7 @@ def _set_synopsis(
         horizon=_horizon(crossing),
         different=different,
         tests=len({j.right for j in crossing if j.left in different}),
+        unlike=tuple(j for j in crossing if j.left in different),
         places=_present(places(arrivals, c, partners[c]) for c in keyed),
     )
 
@@ -153,21 +154,18 @@ def _is_placed(arrivals: Arrivals, join: Comparison) -> bool:
 
 def _extremes(arrivals: Arrivals, order: list[Comparison]) -> tuple[Extreme, ...]:
     """One extreme per set of columns that a future column is tested against."""
-    asked = dict.fromkeys((j.right, _side(j), _strictness(arrivals, j)) for j in order)
     found: dict[tuple[object, ...], Extreme] = {}
-    for test, side, strict in asked:
-        group = [
-            j
-            for j in order
-            if (j.right, _side(j), _strictness(arrivals, j)) == (test, side, strict)
-        ]
+    for test, side in dict.fromkeys((_column(j.right), _side(j)) for j in order):
+        group = [j for j in order if (j.right, _side(j)) == (test, side)]
         columns = tuple(_column(j.left) for j in group)
-        full = [_shift(arrivals, j) for j in group]
+        full = _shifts(arrivals, group)
         gap = min(full, key=abs)
         shifts = tuple(shift - gap for shift in full)
-        key = (columns, shifts, side, strict)
-        tests, gaps = (found[key].tests, found[key].gaps) if key in found else ((), ())
-        found[key] = Extreme(columns, shifts, side, strict, (*tests, _column(test)), (*gaps, gap))
+        # A column by itself is kept as it is; several with shifts, as the test sees them.
+        dense = any(shifts) and _is_dense(arrivals, [test])
+        known = found.get((columns, shifts, side, dense), Extreme(columns, shifts, side, (), ()))
+        tests, gaps = (*known.tests, test), (*known.gaps, gap)
+        found[columns, shifts, side, dense] = replace(known, tests=tests, gaps=gaps)
     return tuple(_clamped(arrivals, extreme) for extreme in found.values())
 
 
@@ -175,33 +173,32 @@ def _side(join: Comparison) -> Side:
     return Side.MIN if join.op in (Op.LT, Op.LE) else Side.MAX
 
 
-def _is_dense(arrivals: Arrivals, join: Comparison) -> bool:
+def _is_dense(arrivals: Arrivals, columns: Iterable[ColumnRef]) -> bool:
     query = arrivals.timeline.closure.query
-    return any(query.column(c).type.order is Order.DENSE for c in columns_of(join))
+    return any(query.column(c).type.order is Order.DENSE for c in columns)
 
 
-def _strictness(arrivals: Arrivals, join: Comparison) -> bool:
-    return _is_dense(arrivals, join) and join.op in (Op.LT, Op.GT)
+def _shifts(arrivals: Arrivals, group: list[Comparison]) -> list[int]:
+    """What makes `s < f` into `s + shift <= f`: the finer grain, or the next number if dense."""
+    dense = _is_dense(arrivals, [c for j in group for c in columns_of(j)])
+    found = []
+    for join in group:
+        grain = 1 if dense else _finer_grain(arrivals, join)
+        found.append({Op.LT: grain, Op.GT: -grain}.get(join.op, 0))
+    return found
 
 
-def _shift(arrivals: Arrivals, join: Comparison) -> int:
-    """What makes `s < f` into `s + shift <= f`: the finer grain of the two."""
-    if _is_dense(arrivals, join) or join.op in (Op.LE, Op.GE):
-        return 0
+def _finer_grain(arrivals: Arrivals, join: Comparison) -> int:
     query = arrivals.timeline.closure.query
-    grain = min(
+    return min(
         int(query.column(c).type.grain * units_per_one(query, c, arrivals.scale))
         for c in columns_of(join)
     )
-    return grain if join.op is Op.LT else -grain
 
 
 def _clamped(arrivals: Arrivals, extreme: Extreme) -> Extreme:
     """Below everything that a test can be, values are alike; above, they never pass."""
-    query = arrivals.timeline.closure.query
-    dense = any(
-        query.column(c).type.order is Order.DENSE for c in (*extreme.columns, *extreme.tests)
-    )
+    dense = _is_dense(arrivals, (*extreme.columns, *extreme.tests))
     if dense or len(arrivals.inputs) > 2:
         return extreme  # two older matches compare their values as they are
     lower, upper = common_range(arrivals, extreme.tests)

@@ -294,8 +294,12 @@ def run_kernel(
     tuples: Tuples,
     cuts: Sequence[int],
     between: Callable[[Any, Any, Any], Any] = lambda plan, state, static: state,
+    arriving: Callable[[Any, str, Any], Any] = lambda plan, stream, rows: rows,
 ) -> Run:
-    """The kernel on `tuples`, cut into batches; `between` batches the state may be replaced."""
+    """The kernel on `tuples`, cut into batches.
+
+    `between` batches the state may be replaced, and rows may be as they are `arriving`.
+    """
     from obda_bm.kernel import advance, initial_state, state_units
     from obda_bm.planning import build_plan
 
@@ -311,7 +315,8 @@ def run_kernel(
     peak = state_units(state)
     previous = None
     for until, batch in zip(cuts, batches(query, tuples, cuts), strict=True):
-        rows = {name: arrow_table(relations[name], chosen) for name, chosen in batch.items()}
+        tables = {name: arrow_table(relations[name], chosen) for name, chosen in batch.items()}
+        rows = {name: arriving(plan, name, table) for name, table in tables.items()}
         done = advance(plan, state, rows, until)
         for time, counted in emitted(done.results).items():
             assert time < until, f"{time} is emitted in a batch that ends at {until}"
