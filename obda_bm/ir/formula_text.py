@@ -48,6 +48,7 @@ DATATYPES = (
     *("negativeInteger", "nonPositiveInteger", "hexBinary", "base64Binary", "anyURI"),
     *("language", "normalizedString", "token", "NMTOKEN", "Name", "NCName"),
 )
+_REFERENCE = re.compile(r"[\w.%/#-]+\Z")
 _LOCAL = re.compile(r"\w(?:[\w.-]*[\w-])?\Z")
 _BARE = {
     XSD + "integer": re.compile(r"-?[0-9]+\Z"),
@@ -98,7 +99,8 @@ class Names:
 
     def _relative(self, iri: str) -> str:
         rest = iri.removeprefix(self.base) if self.base else iri
-        return rest if rest and resolve_reference(self.base, rest) == iri else iri
+        simple = _REFERENCE.match(rest) and resolve_reference(self.base, rest) == iri
+        return rest if simple else iri
 
 
 NO_NAMES = Names()

@@ -103,7 +103,8 @@ def _parse_create_stream(cursor: Cursor, start: Token) -> OutputStream:
 def _parse_create_aggregate(cursor: Cursor, start: Token) -> AggregateMacro:
     """`name ($p, $q) AS condition`; some publications write HAVING before the condition."""
     hint = "Write CREATE AGGREGATE name ($p, $q) AS condition."
-    cursor.accept_word("OF", "OUTPUT")
+    if cursor.following.text != "(":
+        cursor.accept_word("OF", "OUTPUT")
     name = _parse_macro_name(cursor, hint)
     parameters = _parse_parameters(cursor, hint)
     cursor.expect_word("AS", hint=hint)

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from enum import Enum
 
 from obda_bm.diagnostics import Diagnostic, StarqlError, did_you_mean
 from obda_bm.ir.formulas import (
     PARAMETER,
-    And,
     Argument,
     Formula,
     Function,
-    GroupPattern,
-    IfThen,
     MacroCall,
-    Not,
-    Or,
     Quantified,
     State,
     StatePattern,
-    conjunction,
-    disjunction,
 )
 from obda_bm.ir.rdf import Iri, Variable
 from obda_bm.ir.starql import AggregateMacro, OutputStream, StarqlDocument, StarqlQuery, same_name
 from obda_bm.syntax.mistakes import Mistake
 from obda_bm.syntax.substitute import Substitution, substitute
-from obda_bm.syntax.variables import free_occurrences, subformulas
+from obda_bm.syntax.variables import free_occurrences, subformulas, with_parts
 
 Macros = tuple[AggregateMacro, ...]
 MOST_CALLS = 50
@@ -58,32 +51,24 @@ def expand_query(query: StarqlQuery, macros: Macros) -> StarqlQuery:
     return replace(query, having=expand(query.having, macros, sequence))
 
 
-def expand(formula: Formula, macros: Macros, sequence: str) -> Formula:
-    """`formula` with every call replaced; `seq` in an aggregate is the caller's sequence."""
+def expand(
+    formula: Formula, macros: Macros, sequence: str, scope: frozenset[str] = frozenset()
+) -> Formula:
+    """`formula` with every call replaced; `seq` in an aggregate is the caller's sequence.
 
-    def inside(part: Formula) -> Formula:
-        return expand(part, macros, sequence)
-
+    `scope` are the names quantified around `formula`; what is put in quantifies other ones.
+    """
     match formula:
         case MacroCall():
-            return expand(_instance(formula, macros, sequence), macros, sequence)
-        case And(parts):
-            return conjunction(tuple(map(inside, parts)), formula.span)
-        case Or(parts):
-            return disjunction(tuple(map(inside, parts)), formula.span)
-        case Not(part):
-            return replace(formula, part=inside(part))
-        case IfThen(guard, then):
-            return replace(formula, guard=inside(guard), consequence=inside(then))
-        case Quantified(body=body):
-            return replace(formula, body=inside(body))
-        case StatePattern(pattern=GroupPattern(filters=filters) as pattern):
-            return replace(formula, pattern=replace(pattern, filters=tuple(map(inside, filters))))
+            return expand(_instance(formula, macros, sequence, scope), macros, sequence, scope)
+        case Quantified(states=states, values=values):
+            inner = scope.union(states, (value.name for value in values))
         case _:
-            return formula
+            inner = scope
+    return with_parts(formula, lambda part: expand(part, macros, sequence, inner))
 
 
-def _instance(call: MacroCall, macros: Macros, sequence: str) -> Formula:
+def _instance(call: MacroCall, macros: Macros, sequence: str, scope: frozenset[str]) -> Formula:
     """The body of the aggregate that `call` names, for its arguments."""
     macro = find_macro(call, macros)
     if len(macro.parameters) != len(call.arguments):
@@ -92,7 +77,8 @@ def _instance(call: MacroCall, macros: Macros, sequence: str) -> Formula:
         raise Mistake.WRONG_ARITY.error(call.span, message, hint)
     arguments = dict(zip(macro.parameters, call.arguments, strict=True))
     _check_places(call, macro, arguments)
-    body = substitute(macro.body, _apart(macro, call))
+    used = {a.name for a in call.arguments if isinstance(a, Variable | State)}
+    body = substitute(macro.body, _apart(macro, scope | used))
     states = {p: a.name for p, a in arguments.items() if isinstance(a, State)}
     terms = {Variable(p): a for p, a in arguments.items()}
     return substitute(body, Substitution(terms, states, {"seq": sequence}))
@@ -107,9 +93,8 @@ def find_macro(call: MacroCall, macros: Macros) -> AggregateMacro:
     raise Mistake.UNKNOWN_FUNCTION.error(call.span, f"unknown function '{call.name}'", hint)
 
 
-def _apart(macro: AggregateMacro, call: MacroCall) -> Substitution:
-    """New names for what the body quantifies where the arguments use the old ones."""
-    taken = {a.name for a in call.arguments if isinstance(a, Variable | State)}
+def _apart(macro: AggregateMacro, taken: frozenset[str]) -> Substitution:
+    """New names for what the body quantifies where the names are taken."""
     quantified = [f for f in subformulas(macro.body) if isinstance(f, Quantified)]
     values = {v.name for f in quantified for v in f.values}
     states = {s for f in quantified for s in f.states}
@@ -120,7 +105,7 @@ def _apart(macro: AggregateMacro, call: MacroCall) -> Substitution:
     )
 
 
-def fresh_name(name: str, taken: set[str]) -> str:
+def fresh_name(name: str, taken: Set[str]) -> str:
     """`name` with the first number that makes it new.
 
     >>> fresh_name("x", {"x", "x1"})

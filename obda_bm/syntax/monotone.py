@@ -43,12 +43,12 @@ from obda_bm.syntax.variables import (
 class Obstacle(Enum):
     """Why a query needs a window."""
 
-    FORALL = "FORALL speaks of all states, and later ones may break it"
-    NEGATION = "a pattern must not hold, and later states may make it hold"
+    FORALL = "FORALL and NOT EXISTS speak of all states, and later ones may break them"
+    NEGATION = "a pattern must not hold, which no conjunctive query can say"
     AGGREGATE = "an aggregate changes with every result"
     ARITHMETIC = "arithmetic and functions are not comparisons of values"
     NEXT_STATE = "what the next state is, a later one may change"
-    LOOSE_STATE = "a state is compared that no pattern is about"
+    LOOSE_STATE = "a state is asked for that no pattern is about"
     SLIDE = "results are asked for at the ticks of a pulse, not at every marker"
     SEVERAL_WINDOWS = "the streams have different windows"
 

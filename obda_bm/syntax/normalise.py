@@ -31,6 +31,7 @@ from obda_bm.syntax.macros import fresh_name
 from obda_bm.syntax.mistakes import Mistake
 from obda_bm.syntax.safety import Holds
 from obda_bm.syntax.substitute import Substitution, substitute
+from obda_bm.syntax.variables import with_parts
 
 MOST_BRANCHES = 512
 _OPPOSITE = {Op.LT: Op.GE, Op.GE: Op.LT, Op.GT: Op.LE, Op.LE: Op.GT, Op.EQ: Op.NE, Op.NE: Op.EQ}
@@ -75,25 +76,11 @@ def rename_apart(formula: Formula, taken: frozenset[str]) -> Formula:
         return chosen
 
     def apart(part: Formula) -> Formula:
-        match part:
-            case And(parts):
-                return conjunction(tuple(map(apart, parts)), part.span)
-            case Or(parts):
-                return disjunction(tuple(map(apart, parts)), part.span)
-            case Not(inner):
-                return replace(part, part=apart(inner))
-            case IfThen(guard, then):
-                return replace(part, guard=apart(guard), consequence=apart(then))
-            case Quantified(states=states, values=values):
-                renamed = Substitution(
-                    {value: Variable(new(value.name)) for value in values},
-                    {state: new(state) for state in states},
-                )
-                fresh = substitute(part, renamed)
-                assert isinstance(fresh, Quantified)
-                return replace(fresh, body=apart(fresh.body))
-            case _:
-                return part
+        if isinstance(part, Quantified):
+            values = {value: Variable(new(value.name)) for value in part.values}
+            states = {state: new(state) for state in part.states}
+            part = substitute(part, Substitution(values, states))
+        return with_parts(part, apart)
 
     return apart(formula)
 

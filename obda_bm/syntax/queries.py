@@ -58,6 +58,8 @@ def _at_end_of_items(cursor: Cursor) -> bool:
 def _parse_item(cursor: Cursor) -> SelectItem:
     """`?x`, `expression AS ?x` or `(expression AS ?x)`."""
     start = cursor.token
+    if _at_end_of_items(cursor):
+        raise cursor.unexpected("a variable", "Name what the query answers with, as in { ?s }.")
     inside = _parse_bracketed_item(cursor)
     if inside is not None:
         return inside

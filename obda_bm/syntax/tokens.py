@@ -15,8 +15,8 @@ class Kind(Enum):
 
     SPACE = r"\s+"
     COMMENT = r"#[^\n]*"
-    # `?x<?y AND ...>` must not be taken for an IRI, so these do not start with ?, $ or =.
-    IRI = r"<(?![?$=(])[^\s<>\"{}|\\^`]*>"
+    # `(i<j)AND(k>l)` must not be taken for an IRI: one has a colon, slash or hash, or is a name.
+    IRI = r"<(?![?$=(])(?:[^\s<>\"{}|\\^`:/#]*[:/#][^\s<>\"{}|\\^`]*|[\w.%-]*)>"
     LONG_STRING = r"\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''"
     STRING = r"\"(?:[^\"\\\n]|\\[^\n])*\"|'(?:[^'\\\n]|\\[^\n])*'"
     UNCLOSED_STRING = r"[\"'][^\n]*"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from obda_bm.diagnostics import Span
 from obda_bm.ir.formulas import (
@@ -26,6 +26,8 @@ from obda_bm.ir.formulas import (
     Quantified,
     State,
     StatePattern,
+    conjunction,
+    disjunction,
 )
 from obda_bm.ir.rdf import Variable
 from obda_bm.ir.ucq import Atom
@@ -113,6 +115,26 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return pattern.filters
         case Comparison() | FunctionCall() | MacroCall():
             return ()
+
+
+def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """`formula` with `change` applied to what is directly inside of it."""
+    match formula:
+        case And(parts):
+            return conjunction(tuple(map(change, parts)), formula.span)
+        case Or(parts):
+            return disjunction(tuple(map(change, parts)), formula.span)
+        case Not(part):
+            return replace(formula, part=change(part))
+        case IfThen(guard, then):
+            return replace(formula, guard=change(guard), consequence=change(then))
+        case Quantified(body=body):
+            return replace(formula, body=change(body))
+        case StatePattern(pattern=pattern):
+            filters = tuple(map(change, pattern.filters))
+            return replace(formula, pattern=replace(pattern, filters=filters))
+        case Comparison() | FunctionCall() | MacroCall():
+            return formula
 
 
 def subformulas(formula: Formula) -> Iterator[Formula]:

@@ -37,6 +37,14 @@ def test_reads_standard_input() -> None:
     assert (result.code, result.out) == (0, GOOD)
 
 
+def test_standard_input_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run_process("fmt", "--write", "-", stdin=UGLY)
+    assert (result.code, result.out) == (2, "")
+    assert "standard input cannot be written" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_check_tells(ugly: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_here(capsys, "fmt", "--check", str(ugly)).code == 1
     ugly.write_text(GOOD)

@@ -2,7 +2,8 @@
 
 Each case is a comment that says why it exists, a command, a STARQL text, `----`, and what is
 expected: `parse` the canonical text, `format` the layout, `expand` the text without aggregates,
-`error` the diagnostics. `pytest --update-golden` rewrites the expectations.
+`union` the conjunctive queries or why there are none, `error` the diagnostics.
+`pytest --update-golden` rewrites the expectations.
 """
 
 from __future__ import annotations
@@ -15,14 +16,21 @@ from pathlib import Path
 import pytest
 
 from obda_bm.diagnostics import SourceText, StarqlError
-from obda_bm.syntax import expand_document, format_starql, parse_starql
+from obda_bm.ir.ucq import UnionOfCQs
+from obda_bm.syntax import (
+    NeedsWindow,
+    expand_document,
+    format_starql,
+    monotone_union,
+    parse_starql,
+)
 from obda_bm.syntax.mistakes import Mistake
 
 FOLDER = Path(__file__).parents[1] / "golden" / "syntax"
 FILES = sorted(FOLDER.glob("*/*.golden"))
 CASE = re.compile(
-    r"(?P<why>(?:#[^\n]*\n)+)(?P<command>parse|format|expand|error)\n"
-    r"(?P<text>.*?)\n----\n(?P<expected>.*?)(?=\n\n(?:#[^\n]*\n)+(?:parse|format|expand|error)\n|\n*\Z)",
+    r"(?P<why>(?:#[^\n]*\n)+)(?P<command>parse|format|expand|union|error)\n"
+    r"(?P<text>.*?)\n----\n(?P<expected>.*?)(?=\n\n(?:#[^\n]*\n)+(?:parse|format|expand|union|error)\n|\n*\Z)",
     re.DOTALL,
 )
 
@@ -49,10 +57,28 @@ def error(source: SourceText) -> str:
         return "\n".join(d.render() for d in problem.diagnostics)
 
 
+def union(source: SourceText) -> str:
+    try:
+        document = expand_document(parse_starql(source))
+        results = [monotone_union(stream.query) for stream in document.streams]
+    except StarqlError as problem:
+        return "\n".join(d.render() for d in problem.diagnostics)
+    return "\n".join(map(shown, results))
+
+
+def shown(result: UnionOfCQs | NeedsWindow) -> str:
+    match result:
+        case NeedsWindow(obstacle, span):
+            return f"needs a window: {obstacle.value}: {span.text if span else 'everywhere'}"
+        case UnionOfCQs(names):
+            return f"columns {', '.join(names)}\n{result}"
+
+
 COMMANDS: dict[str, Callable[[SourceText], str]] = {
     "parse": lambda source: str(parse_starql(source)),
     "format": format_starql,
     "expand": lambda source: str(expand_document(parse_starql(source))),
+    "union": union,
     "error": error,
 }
 

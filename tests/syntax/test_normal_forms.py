@@ -141,7 +141,7 @@ def test_comparisons_of_states_mean_the_same(comparison: Comparison, at: tuple[i
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(formulas(tuple(Quantifier)), worlds)
 def test_negation_normal_form_means_the_same(formula: Formula, world: World) -> None:
     normal = negation_normal_form(formula)
@@ -171,7 +171,7 @@ static = st.one_of(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(formulas((Quantifier.EXISTS,)), static, st.lists(worlds, min_size=3, max_size=3))
 def test_the_union_answers_what_the_query_answers(
     formula: Formula, where: GroupPattern, some: list[World]
@@ -189,7 +189,7 @@ def test_the_union_answers_what_the_query_answers(
         assert found == answers(query, VALUES, world)
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(formulas(tuple(Quantifier)), worlds, st.integers(0, 4), st.frozensets(facts, max_size=5))
 def test_what_is_called_monotone_is(
     formula: Formula, world: World, time: int, more: frozenset[tuple[str, int]]
@@ -208,7 +208,7 @@ small_worlds = st.builds(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=120)
 @given(formulas(tuple(Quantifier)), atoms, small_worlds)
 def test_safe_queries_answer_with_what_the_data_has(
     formula: Formula, static_atom: ClassAtom | PropertyAtom, world: World

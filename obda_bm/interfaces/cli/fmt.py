@@ -13,6 +13,8 @@ from obda_bm.interfaces.cli.query import print_json
 from obda_bm.report.as_json import Json, diagnostics_as_json
 from obda_bm.syntax import format_starql
 
+STDIN = "<stdin>"
+
 
 class Outcome(IntEnum):
     """The exit code: 1 only says that `--check` found something to do."""
@@ -65,10 +67,14 @@ def _write(done: list[Formatted]) -> list[Diagnostic]:
     """Write back what changed; what cannot be written is said."""
     problems = []
     for one in _changed(done):
+        if one.source.name == STDIN:
+            hint = "Leave --write out to print the text."
+            problems.append(Diagnostic("OBM001", "standard input cannot be written", hint=hint))
+            continue
         try:
             Path(one.source.name).write_text(one.text, "utf-8", newline="\n")
         except OSError as error:
-            hint = "Check that the file may be written; standard input cannot."
+            hint = "Check that the file may be written."
             message = f"cannot write {one.source.name!r}: {error.strerror}"
             problems.append(Diagnostic("OBM001", message, hint=hint))
     return problems
@@ -92,7 +98,7 @@ def read_file(name: str) -> SourceText:
     """The text of a STARQL file, or of standard input."""
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return SourceText("<stdin>" if name == "-" else name, raw.decode("utf-8"))
+        return SourceText(STDIN if name == "-" else name, raw.decode("utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         hint = "Give the path of a .starql file, or - for standard input."
