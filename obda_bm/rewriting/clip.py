@@ -74,9 +74,26 @@ def _parent(around: Surroundings, query: ConjunctiveQuery) -> RdfTerm | None:
 
 def _inventing(around: Surroundings, knowledge: Knowledge) -> Iterator[SubClassOf]:
     """The axioms B ⊑ ∃R whose R-successor has the roles and concepts that are asked for."""
-    for role, axioms in knowledge.generators.items():
-        if _has_roles(role, around, knowledge) and _has_concepts(role, around, knowledge):
+    for role in _candidates(around, knowledge):
+        axioms = knowledge.generators.get(role)
+        if (
+            axioms
+            and _has_roles(role, around, knowledge)
+            and _has_concepts(role, around, knowledge)
+        ):
             yield from axioms
+
+
+def _candidates(around: Surroundings, knowledge: Knowledge) -> Iterator[Role]:
+    """The roles that lead to what the first thing asked for is: fewer than all there are."""
+    if around.roles:
+        yield from knowledge.hierarchy.roles_below(around.roles[0])
+    elif around.concepts[0].iri == THING:
+        yield from knowledge.generators
+    else:
+        for concept in knowledge.hierarchy.concepts_below(around.concepts[0]):
+            if isinstance(concept, Exists):
+                yield concept.role.inverted()
 
 
 def _has_roles(role: Role, around: Surroundings, knowledge: Knowledge) -> bool:
