@@ -63,14 +63,24 @@ def unfold(query: UnionOfCQs, mappings: TMappings, ranges: Ranges | None = None)
     Raises:
         UnfoldingError: where a part of it is no select-project-join query.
     """
-    branches: list[UnfoldedBranch] = []
     warnings: list[Diagnostic] = []
+    branches = expand(query, mappings, ranges or {}, warnings)
+    simple = simplify(branches, mappings.semantics)
+    # Where something answers, that a disjunct or a mapping cannot is how unions work.
+    told = () if simple else tuple(dict.fromkeys(warnings))
+    return lay_out(query.names, simple, mappings.semantics, told)
+
+
+def expand(
+    query: UnionOfCQs, mappings: TMappings, ranges: Ranges, warnings: list[Diagnostic]
+) -> tuple[UnfoldedBranch, ...]:
+    """One branch per way to give each atom a mapping, not simplified yet."""
+    branches: list[UnfoldedBranch] = []
     for disjunct in query.disjuncts:
-        branches += _unfold_disjunct(disjunct, query.names, mappings, ranges or {}, warnings)
+        branches += _unfold_disjunct(disjunct, query.names, mappings, ranges, warnings)
         if len(branches) > MAX_BRANCHES:
             raise _too_many(disjunct)
-    simple = simplify(tuple(branches), mappings.semantics)
-    return lay_out(query.names, simple, mappings.semantics, tuple(dict.fromkeys(warnings)))
+    return tuple(branches)
 
 
 def _unfold_disjunct(
