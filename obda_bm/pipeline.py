@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from obda_bm.analysis import assess, describe, find_witness, suggest_repairs
 from obda_bm.diagnostics import Diagnostic, ObdaError, SettingError, SourceText
 from obda_bm.ir.catalog import Catalog, Relation
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.ir.spj import Semantics, SpjUnion
+from obda_bm.ir.tbox import TBox
 from obda_bm.ir.terms import Predicate
+from obda_bm.ir.ucq import UnionOfCQs
 from obda_bm.ir.verdict import Bounded, Unbounded, Undecided, Verdict
 from obda_bm.ir.witness import Evidence, Witness
 from obda_bm.planning import build_plan
 from obda_bm.report.as_text import explanation_as_text, verdict_as_text
 from obda_bm.setting import Setting, read_setting
 from obda_bm.sql import parse_check, parse_sql, render_sql
+
+if TYPE_CHECKING:  # what a SQL query does not need is imported by what does
+    from obda_bm.ontology import Ontology, Profile
+    from obda_bm.rewriting import Form, Rewriting
 
 MAX_UNITS = 10_000_000
 """A bound above this is still a bound, but said loudly."""
@@ -72,6 +79,30 @@ def compile_sql(
         case Bounded():
             pass
     return Compiled(source, setting, query, verdict)
+
+
+def load_ontology(*paths: str | Path, profile: Profile | None = None) -> Ontology:
+    """The ontology in the files at `paths`, merged, with a report of what is not used."""
+    from obda_bm.ontology import Profile, read_ontology
+
+    return read_ontology(map(Path, paths), profile or Profile.REPORT)
+
+
+def rewrite(
+    query: str | SourceText | UnionOfCQs, tbox: TBox | Ontology, form: Form | None = None
+) -> Rewriting:
+    """The minimal union of conjunctive queries with the certain answers of `query`.
+
+    A text is a SPARQL basic graph pattern, or datalog-like: `q(?x) :- Pump(?x), feeds(?x, ?y)`.
+    """
+    from obda_bm.rewriting import Form, rewrite_ucq
+    from obda_bm.syntax.conjunctive import parse_conjunctive
+
+    axioms = tbox if isinstance(tbox, TBox) else tbox.tbox
+    if not isinstance(query, UnionOfCQs):
+        source = query if isinstance(query, SourceText) else SourceText("<query>", query)
+        query = parse_conjunctive(source, axioms.vocabulary)
+    return rewrite_ucq(query, axioms, form or Form.FLAT)
 
 
 def _with_checks(setting: Setting, relation: Relation, problems: list[Diagnostic]) -> Relation:

@@ -127,5 +127,10 @@ class TBox:
     data_properties: frozenset[str] = frozenset()
     fresh: frozenset[str] = frozenset()
 
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """The IRIs of classes and properties that a query may use."""
+        return self.classes | self.object_properties | (self.data_properties - self.fresh)
+
     def __str__(self) -> str:
         return "\n".join(map(str, self.axioms))

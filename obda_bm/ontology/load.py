@@ -68,8 +68,9 @@ def read_ontology(paths: Iterable[Path], profile: Profile = Profile.REPORT) -> O
             problems += problem
         problems += _assertions(document, vocabulary)
     problems.sort(key=_order)
-    if problems and profile is Profile.REFUSE:
-        raise OntologyError(*(replace(p, severity=Severity.ERROR) for p in problems))
+    refused = [p for p in problems if p.code != Mistake.ASSERTIONS.value]
+    if refused and profile is Profile.REFUSE:
+        raise OntologyError(*(replace(p, severity=Severity.ERROR) for p in refused))
     tbox = _tbox(axioms, vocabulary, fresh)
     return Ontology(tbox, tuple(problems), count, tuple(d.path for d in documents))
 
@@ -133,7 +134,7 @@ def _assertions(document: Document, vocabulary: Vocabulary) -> list[Diagnostic]:
         return []
     named = sorted(str(s) for s in facts if isinstance(s, URIRef))
     span = place_of(named[0] if named else "", subject_places(document.source), document.source)
-    message = f"{len(facts)} assertions about individuals are not used"
+    message = f"assertions about individuals are not used ({len(facts)} here)"
     hint = "Individuals come from the data through the mapping."
     return [Mistake.ASSERTIONS.warn(span, message, hint)]
 

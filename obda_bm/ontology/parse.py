@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 from xml.sax import SAXException
 
 from rdflib import Dataset, Graph
@@ -73,9 +74,11 @@ def _read_text(path: Path) -> SourceText:
 
 
 def _parse(path: Path, source: SourceText, syntax: Syntax) -> Graph:
-    graph = Dataset(default_union=True) if syntax in (Syntax.TRIG, Syntax.NQUADS) else Graph()
     try:
-        graph.parse(data=source.text, format=syntax.value, publicID=path.resolve().as_uri())
+        with catch_warnings():
+            # rdflib's own parsers use what rdflib deprecates.
+            simplefilter("ignore", DeprecationWarning)
+            return _triples(path, source, syntax)
     except (BadSyntax, ParseError, RdfParserError, SAXException) as error:
         raise _malformed(source, error) from None
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError) as error:
@@ -83,6 +86,18 @@ def _parse(path: Path, source: SourceText, syntax: Syntax) -> Graph:
         raise _malformed(source, error) from None
     except RecursionError:
         raise _too_deep(source) from None
+
+
+def _triples(path: Path, source: SourceText, syntax: Syntax) -> Graph:
+    """The triples of all graphs in the file, as one."""
+    named = syntax in (Syntax.TRIG, Syntax.NQUADS)
+    parsed = Dataset(default_union=True) if named else Graph()
+    parsed.parse(data=source.text, format=syntax.value, publicID=path.resolve().as_uri())
+    if not named:
+        return parsed
+    graph = Graph()
+    for triple in parsed.triples((None, None, None)):
+        graph.add(triple)
     return graph
 
 

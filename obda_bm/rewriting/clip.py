@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from obda_bm.ir.hierarchy import TOP
 from obda_bm.ir.rdf import Literal, RdfTerm, Variable
 from obda_bm.ir.tbox import THING, Concept, Exists, Named, Role, SubClassOf
-from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, substitute
+from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom
 from obda_bm.rewriting.places import atoms_with, fresh_names
 from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, RoleBelow, Step
-from obda_bm.rewriting.unify import representative, unifier
+from obda_bm.rewriting.unify import representative, unifier, unite
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ def clip(derived: Derived, variable: Variable, knowledge: Knowledge) -> Iterator
     kept = tuple(atom for atom in query.body if atom not in around.atoms)
     for axiom in _most_general(_inventing(around, knowledge), knowledge):
         made = concept_atom(axiom.sub, parent, query, around.atoms[0])
-        united = _with_body(query, (*kept, made), unifier(around.neighbours, parent))
+        united = unite(query, (*kept, made), unifier(around.neighbours, parent))
         yield derived.by(united, *_reasons(axiom, around))
 
 
@@ -75,9 +74,26 @@ def _parent(around: Surroundings, query: ConjunctiveQuery) -> RdfTerm | None:
 
 def _inventing(around: Surroundings, knowledge: Knowledge) -> Iterator[SubClassOf]:
     """The axioms B ⊑ ∃R whose R-successor has the roles and concepts that are asked for."""
-    for role, axioms in knowledge.generators.items():
-        if _has_roles(role, around, knowledge) and _has_concepts(role, around, knowledge):
+    for role in _candidates(around, knowledge):
+        axioms = knowledge.generators.get(role)
+        if (
+            axioms
+            and _has_roles(role, around, knowledge)
+            and _has_concepts(role, around, knowledge)
+        ):
             yield from axioms
+
+
+def _candidates(around: Surroundings, knowledge: Knowledge) -> Iterator[Role]:
+    """The roles that lead to what the first thing asked for is: fewer than all there are."""
+    if around.roles:
+        yield from knowledge.hierarchy.roles_below(around.roles[0])
+    elif around.concepts[0].iri == THING:
+        yield from knowledge.generators
+    else:
+        for concept in knowledge.hierarchy.concepts_below(around.concepts[0]):
+            if isinstance(concept, Exists):
+                yield concept.role.inverted()
 
 
 def _has_roles(role: Role, around: Surroundings, knowledge: Knowledge) -> bool:
@@ -94,17 +110,28 @@ def _has_concepts(role: Role, around: Surroundings, knowledge: Knowledge) -> boo
     )
 
 
-def _most_general(axioms: Iterable[SubClassOf], knowledge: Knowledge) -> tuple[SubClassOf, ...]:
-    """The axioms whose left side no other left side includes."""
-    by_concept = {axiom.sub: axiom for axiom in reversed(tuple(axioms))}
-    kept: dict[Concept, SubClassOf] = {}
-    for concept in sorted(by_concept, key=str):
-        above = knowledge.hierarchy.concepts_above(concept)
-        if kept.keys().isdisjoint(above) and (TOP not in by_concept or concept == TOP):
-            below = knowledge.hierarchy.concepts_below(concept)
-            kept = {c: a for c, a in kept.items() if c not in below}
-            kept[concept] = by_concept[concept]
-    return tuple(kept.values())
+def _most_general(axioms: Iterable[SubClassOf], knowledge: Knowledge) -> list[SubClassOf]:
+    """The axioms with the most general left sides, one for each of these."""
+    kept: list[SubClassOf] = []
+    for axiom in axioms:
+        if not any(_covers(other.sub, axiom.sub, knowledge) for other in kept):
+            kept = [a for a in kept if not _covers(axiom.sub, a.sub, knowledge)]
+            kept.append(axiom)
+    return kept
+
+
+def _covers(general: Concept, special: Concept, knowledge: Knowledge) -> bool:
+    """Whether the atom of `general` stands for that of `special`, too.
+
+    A compiled edge stands for edges only: with Pump ⊑ ∃feeds, `feeds(x, y)` is not `Pump(x)`.
+    """
+    match general, special:
+        case Named(iri), _:
+            return iri == THING or special in knowledge.hierarchy.concepts_below(general)
+        case Exists(role), Exists(lower):
+            return lower in knowledge.hierarchy.roles_below(role)
+        case _:
+            return False
 
 
 def concept_atom(
@@ -118,15 +145,6 @@ def concept_atom(
             other = next(v for v in fresh_names(query) if v != term)
             subject, object_ = (other, term) if inverse else (term, other)
             return PropertyAtom(iri, subject, object_, place.state, place.span)
-
-
-def _with_body(
-    query: ConjunctiveQuery, body: tuple[Atom, ...], binding: dict[Variable, RdfTerm]
-) -> ConjunctiveQuery:
-    # Substitution comes first: the head may have a variable that only the old body binds.
-    old = ConjunctiveQuery(query.head, (*query.body, *body), query.comparisons)
-    new = substitute(old, binding)
-    return ConjunctiveQuery(new.head, new.body[len(query.body) :], new.comparisons)
 
 
 def _reasons(axiom: SubClassOf, around: Surroundings) -> Iterator[Step]:

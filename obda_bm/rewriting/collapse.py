@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from obda_bm.ir.rdf import Literal
 from obda_bm.ir.tbox import THING, Role
-from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, substitute
+from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom
 from obda_bm.rewriting.steps import Derived, Knowledge, RoleBelow
-from obda_bm.rewriting.unify import representative, unifier
+from obda_bm.rewriting.unify import representative, unifier, unite
 
 
 def collapse(derived: Derived, knowledge: Knowledge) -> Iterator[Derived]:
@@ -30,4 +29,4 @@ def _unite(query: ConjunctiveQuery, atom: PropertyAtom) -> ConjunctiveQuery | No
         return None
     thing: Atom = ClassAtom(THING, chosen, atom.state, atom.span)
     body = tuple(thing if other is atom else other for other in query.body)
-    return substitute(replace(query, body=body), unifier(atom.terms, chosen))
+    return unite(query, body, unifier(atom.terms, chosen))

@@ -29,7 +29,7 @@ class Prepared:
 
 def prepare(derived: Derived, knowledge: Knowledge) -> Prepared:
     body, hierarchy = derived.query.body, knowledge.hierarchy
-    keys = (key_of(atom, hierarchy) for atom in body)
+    keys = (key_of(atom) for atom in body)
     above = (key for atom in body for key in keys_above(atom, hierarchy))
     return Prepared(
         derived,

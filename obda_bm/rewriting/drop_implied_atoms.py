@@ -12,7 +12,7 @@ from obda_bm.ir.ucq import Atom, ConjunctiveQuery, PropertyAtom
 from obda_bm.rewriting.embedding import Goal, Image, embed
 from obda_bm.rewriting.facts import Facts, facts_without, images
 from obda_bm.rewriting.places import unbound, visible
-from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, Step
+from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, RoleBelow, Step
 
 
 def drop_implied_atoms(derived: Derived, knowledge: Knowledge) -> Derived:
@@ -49,12 +49,21 @@ def _images(
 ) -> Iterator[Image]:
     yield from images(atom, facts, knowledge.hierarchy)
     if isinstance(atom, PropertyAtom):
+        yield from _loops(atom, facts, knowledge)
         if atom.object in loose:
             for term, step in _domain(Role(atom.iri), atom, facts, knowledge):
                 yield Image((term, atom.object), step)
         if atom.subject in loose:
             for term, step in _domain(Role(atom.iri, inverse=True), atom, facts, knowledge):
                 yield Image((atom.subject, term), step)
+
+
+def _loops(atom: PropertyAtom, facts: Facts, knowledge: Knowledge) -> Iterator[Image]:
+    reflexive = knowledge.hierarchy.reflexive_below(Role(atom.iri))
+    if reflexive is not None:
+        for term, state in facts.individuals:
+            if state == atom.state:
+                yield Image((term, term), RoleBelow(reflexive, Role(atom.iri)))
 
 
 def _domain(

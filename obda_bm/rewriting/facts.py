@@ -1,7 +1,7 @@
 """What a query says when its variables are read as names, and what that entails.
 
-The hierarchies are applied, invented individuals are not: `Pump(x)` with `Pump ⊑ ∃feeds` puts x
-into the concept ∃feeds but makes no edge.
+Hierarchies are applied; what exploration accounts for is not: `Pump(x)` with `Pump ⊑ ∃feeds` puts x
+into the concept ∃feeds but makes no edge, and neither does a reflexive role.
 """
 
 from __future__ import annotations
@@ -105,20 +105,15 @@ def _edge_images(
                 yield Image((edge.subject, edge.object), RoleBelow(forward, role))
             if backward in below:
                 yield Image((edge.object, edge.subject), RoleBelow(backward, role))
-    reflexive = hierarchy.reflexive_below(role)
-    if reflexive is not None:
-        for term, where in facts.individuals:
-            if where == state:
-                yield Image((term, term), RoleBelow(reflexive, role))
 
 
-def key_of(atom: Atom, hierarchy: Hierarchy) -> Key | None:
+def key_of(atom: Atom) -> Key | None:
     """The predicate that a query must have something below of, or None if all queries have it."""
     match atom:
         case ClassAtom(iri):
             return None if iri == THING else Named(iri)
         case PropertyAtom(iri):
-            return None if hierarchy.reflexive_below(Role(iri)) else Role(iri)
+            return Role(iri)
 
 
 def keys_above(atom: Atom, hierarchy: Hierarchy) -> Iterator[Key]:

@@ -47,7 +47,6 @@ def flatten(derived: Derived, knowledge: Knowledge) -> Iterator[Derived]:
     query = derived.query
     loose = unbound(query)
     spare = fresh_names(query)
-    # An edge fills the slots of classes at its ends, never the other way round: edges go first.
     ordered = sorted(query.body, key=lambda atom: _looseness(atom, loose))
     slots = [Slot(atom, frozenset(_below(atom, knowledge))) for atom in ordered]
     offers = [_offer(slot, next(spare), slots, loose, knowledge) for slot in slots]
@@ -56,10 +55,13 @@ def flatten(derived: Derived, knowledge: Knowledge) -> Iterator[Derived]:
         yield derived.by(replace(query, body=body), *(choice.step for choice in chosen))
 
 
-def _looseness(atom: Atom, loose: frozenset[Variable]) -> int:
-    if isinstance(atom, ClassAtom):
-        return 3
-    return sum(term in loose for term in atom.terms)
+def _looseness(atom: Atom, loose: frozenset[Variable]) -> float:
+    """How little the atom asks for: what fills it must have been offered to it, or stand earlier.
+
+    `P(x, y)` fills the slots of ∃P at its ends, whether written `P(x, u)` or as a class above ∃P;
+    these two offer each other's choices at the same term; and any of them fills `P(u, w)`.
+    """
+    return 1.5 if isinstance(atom, ClassAtom) else sum(term in loose for term in atom.terms)
 
 
 def _fill(

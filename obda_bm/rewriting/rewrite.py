@@ -103,8 +103,9 @@ def _at_most(limits: Limits, queries: Iterable[Derived]) -> Iterator[Derived]:
 
 
 def _needs_fresh(derived: Derived, knowledge: Knowledge) -> bool:
-    """Whether an atom asks for a role that normalisation invented, which no data has."""
+    """Whether an atom asks for a role that normalisation invented, with nothing else below it."""
     return any(
-        isinstance(atom, PropertyAtom) and atom.iri in knowledge.fresh
+        isinstance(atom, PropertyAtom)
+        and all(r.iri in knowledge.fresh for r in knowledge.hierarchy.roles_below(Role(atom.iri)))
         for atom in derived.query.body
     )

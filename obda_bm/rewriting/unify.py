@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from obda_bm.ir.rdf import RdfTerm, Variable
-from obda_bm.ir.ucq import ConjunctiveQuery
+from obda_bm.ir.ucq import Atom, ConjunctiveQuery, substitute
 from obda_bm.rewriting.places import visible
 
 
@@ -26,3 +26,13 @@ def representative(terms: Iterable[RdfTerm], query: ConjunctiveQuery) -> RdfTerm
 def unifier(terms: Iterable[RdfTerm], chosen: RdfTerm) -> dict[Variable, RdfTerm]:
     """The substitution that makes `terms` equal to `chosen`."""
     return {t: chosen for t in terms if isinstance(t, Variable) and t != chosen}
+
+
+def unite(
+    query: ConjunctiveQuery, body: tuple[Atom, ...], binding: dict[Variable, RdfTerm]
+) -> ConjunctiveQuery:
+    """`query` with another body, and `binding` applied to all of it."""
+    # Substitution comes first: the head may have a variable that only the old body binds.
+    both = ConjunctiveQuery(query.head, (*query.body, *body), query.comparisons)
+    new = substitute(both, binding)
+    return ConjunctiveQuery(new.head, new.body[len(query.body) :], new.comparisons)

@@ -15,6 +15,8 @@ VERBS = {
     "explain": "show every stage of a query and every condition that was checked",
     "unfold": "print the SQL that a query over the vocabulary becomes",
     "materialize": "print the RDF that the mappings make of the data, as N-Quads",
+    "rewrite": "rewrite a query with the axioms of an ontology",
+    "validate": "check an ontology and mappings, and report what is wrong with them",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "demo": "decide bundled example queries, no arguments needed",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from obda_bm.diagnostics import Diagnostic, ObdaError
 from obda_bm.interfaces.cli import ExitCode
-from obda_bm.interfaces.cli.query import complain, print_json, read_text
+from obda_bm.interfaces.cli.query import complain, print_json, read_source
 from obda_bm.ir.spj import Semantics
 from obda_bm.ir.ucq import UnionOfCQs
 from obda_bm.ir.unfolded import Unfolded
@@ -24,7 +24,7 @@ def read_ontology_query(name: str) -> UnionOfCQs:
     Raises:
         ObdaError: where it is none.
     """
-    source = read_text(name)
+    source = read_source(name)
     if name.endswith((".sql", ".starql")):
         hint = "Give a SPARQL basic graph pattern in a .rq file."
         raise ObdaError(Diagnostic("OBM003", f"{name!r} is not a SPARQL file", hint=hint))

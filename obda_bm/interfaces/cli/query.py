@@ -57,21 +57,21 @@ def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCod
 
 def read_query(name: str) -> SourceText:
     """The text of the SQL file, or of standard input."""
-    source = read_text(name)
+    source = read_source(name)
     if name.endswith((".starql", ".rq")):
         hint = "This version decides SQL; STARQL and SPARQL are to come."
         raise ObdaError(Diagnostic("OBM002", f"{name!r} is not a SQL file", hint=hint))
     return source
 
 
-def read_text(name: str) -> SourceText:
-    """The text of the query file, whatever its language, or of standard input."""
+def read_source(name: str) -> SourceText:
+    """The text of the query file, or of standard input."""
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         text = raw.decode("utf-8")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        hint = "Give the path of a .sql file, or - for standard input."
+        hint = "Give the path of a query file, or - for standard input."
         raise ObdaError(
             Diagnostic("OBM001", f"cannot read the query {name!r}: {reason}", hint=hint)
         ) from None
