@@ -12,6 +12,7 @@ from obda_bm.ir.tbox import TBox
 from obda_bm.ir.ucq import local_name
 from obda_bm.mediation import check_mappings
 from obda_bm.pipeline import load_ontology, load_setting
+from obda_bm.report.as_json import Json
 from obda_bm.unfolding import Finding
 
 
@@ -26,7 +27,7 @@ def validate_mapping(args: Namespace) -> Findings:
     tbox = load_ontology(*files).tbox if files else TBox(())
     found = check_mappings(setting, tbox)
     summary = f"{len(setting.mappings)} files, {len(found)} reports"
-    figures = {"triples_maps": [finding.triples_map for finding in found]}
+    figures: dict[str, Json] = {"triples_maps": [finding.triples_map for finding in found]}
     return Findings("mapping", summary, tuple(map(_told, found)), figures)
 
 
