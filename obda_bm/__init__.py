@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = ["Bounded", "Compiled", "ObdaError", "Semantics", "Setting", "Unbounded", "Undecided"]
-__all__ += ["compile_sql", "load_ontology", "load_setting", "rewrite", "run_local"]
+__all__ += ["compile_sql", "load_mediator", "load_ontology", "load_setting", "rewrite", "run_local"]
 
 if TYPE_CHECKING:
     from obda_bm.diagnostics import ObdaError
     from obda_bm.execution.local import run_local
     from obda_bm.ir.spj import Semantics
     from obda_bm.ir.verdict import Bounded, Unbounded, Undecided
+    from obda_bm.mediation import load_mediator
     from obda_bm.pipeline import Compiled, compile_sql, load_ontology, load_setting, rewrite
     from obda_bm.setting import Setting
 
 _HOMES = {
+    "load_mediator": "obda_bm.mediation",
     "ObdaError": "obda_bm.diagnostics",
     "Semantics": "obda_bm.ir.spj",
     "Bounded": "obda_bm.ir.verdict",
