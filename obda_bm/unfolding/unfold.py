@@ -250,7 +250,20 @@ def _branch(head: tuple[RdfTerm, ...], names: tuple[str, ...], partial: Partial)
         outputs += map(Output, labels, columns)
         terms.append(with_columns(builder, (ColumnRef("", label) for label in labels)))
     query = SpjQuery(partial.occurrences, tuple(outputs), tuple(dict.fromkeys(partial.predicates)))
+    _require_times_apart(query)
     return UnfoldedBranch(query, tuple(terms), partial.origins)
+
+
+def _require_times_apart(query: SpjQuery) -> None:
+    """Refuse to compare a stream's time with a value: [S] Definition 4 keeps the two apart."""
+    for predicate in query.predicates:
+        match predicate:
+            case Comparison(ColumnRef() as left, _, ColumnRef() as right) if query.is_time(
+                left
+            ) != query.is_time(right):
+                message = f"{left} is compared with {right}, and one of them is a stream's time"
+                hint = "Copy the time into a column of its own where it is a value."
+                raise Mistake.TIME_AND_VALUE.error(left.span or right.span, message, hint)
 
 
 def _label(name: str, index: int, taken: tuple[str, ...]) -> str:

@@ -27,6 +27,19 @@ def test_the_published_starql_mapping_loads_as_it_is(reference: Path) -> None:
     assert speed.table.span.line == 40
 
 
+def test_a_target_may_have_several_subjects(tmp_path: Path) -> None:
+    path = tmp_path / "m.obda"
+    path.write_text(
+        "[PrefixDeclaration]\n:  http://x/\n\n[MappingDeclaration] @collection [[\n"
+        "mappingId  m\ntarget  :{a} a :A ; :p :{b} . :{b} a :B . :{a} :q {c} .\n"
+        "source  SELECT a, b, c\n        FROM t\n]]\n"
+    )
+    first, second = load_mappings([path]).triples_maps
+    assert (first.id, second.id) == ("m", "m (2)")
+    assert [str(t.object) for t in first.triples] == ["<http://x/A>", "<http://x/{b}>", "{c}"]
+    assert [str(t.object) for t in second.triples] == ["<http://x/B>"]
+
+
 def test_several_files_are_one_mapping() -> None:
     files = [MAPPINGS / "turbines.r2rml.ttl", MAPPINGS / "fitness.obda"]
     together = load_mappings(files).triples_maps

@@ -65,6 +65,16 @@ def test_answers_in_all_formats_agree(capsys: pytest.CaptureFixture[str], databa
     assert len(table) == len(rows) + 1
 
 
+def test_ask(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    query = tmp_path / "ask.rq"
+    prefix = "PREFIX : <https://obda-bm.example/turbines#> "
+    query.write_text(f"{prefix} ASK {{ ?x a :Shutdown ; :raisedBy ?t . ?t a :WindTurbine }}")
+    told = run_here(capsys, "run", str(query), *TURBINES, "--format", "json").out
+    assert json.loads(told) == {"head": {}, "boolean": True}
+    query.write_text(f"{prefix} ASK {{ ?x a :Shutdown ; :raisedBy ?t . ?t a :GasTurbine }}")
+    assert run_here(capsys, "run", str(query), *TURBINES).out == "false\n"
+
+
 def test_materialize_streams_n_quads(capsys: pytest.CaptureFixture[str], database: str) -> None:
     quads = run_here(capsys, "materialize", *TURBINES).out.splitlines()
     alarm = "<https://obda-bm.example/event/2> <https://obda-bm.example/turbines#hasSeverity>"
