@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from obda_bm.ir.rdf import Literal
 from obda_bm.ir.tbox import THING, Role
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom
-from obda_bm.rewriting.steps import Derived, Knowledge, RoleBelow
+from obda_bm.rewriting.steps import Derived, Knowledge, ReflexiveBelow
 from obda_bm.rewriting.unify import representative, unifier, unite
 
 
@@ -19,8 +19,7 @@ def collapse(derived: Derived, knowledge: Knowledge) -> Iterator[Derived]:
             if reflexive is not None:
                 united = _unite(derived.query, atom)
                 if united is not None:
-                    axiom = knowledge.hierarchy.reflexivity(reflexive)
-                    yield derived.by(united, axiom, RoleBelow(reflexive, Role(atom.iri)))
+                    yield derived.by(united, ReflexiveBelow(reflexive, Role(atom.iri)))
 
 
 def _unite(query: ConjunctiveQuery, atom: PropertyAtom) -> ConjunctiveQuery | None:

@@ -12,7 +12,7 @@ from obda_bm.ir.ucq import Atom, ConjunctiveQuery, PropertyAtom
 from obda_bm.rewriting.embedding import Goal, Image, embed
 from obda_bm.rewriting.facts import Facts, facts_without, images
 from obda_bm.rewriting.places import unbound, visible
-from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, RoleBelow, Step
+from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, ReflexiveBelow, Step
 
 
 def drop_implied_atoms(derived: Derived, knowledge: Knowledge) -> Derived:
@@ -36,7 +36,12 @@ def _why_implied(
     """The inclusions by which the rest of `query` implies all of it, or None."""
     facts = facts_without(query, atom, knowledge)
     loose = unbound(query)
-    goals = [Goal(other, tuple(_images(other, facts, loose, knowledge))) for other in query.body]
+    own = tuple(_images(atom, facts, loose, knowledge))
+    if not own:
+        return None
+    others = (other for other in query.body if other is not atom)
+    goals = [Goal(other, tuple(_images(other, facts, loose, knowledge))) for other in others]
+    goals.append(Goal(atom, own))
     fixed: dict[Variable, RdfTerm] = {v: v for v in visible(query)}
     found = embed(goals, fixed, lambda _: True)
     if found is None:
@@ -63,7 +68,7 @@ def _loops(atom: PropertyAtom, facts: Facts, knowledge: Knowledge) -> Iterator[I
     if reflexive is not None:
         for term, state in facts.individuals:
             if state == atom.state:
-                yield Image((term, term), RoleBelow(reflexive, Role(atom.iri)))
+                yield Image((term, term), ReflexiveBelow(reflexive, Role(atom.iri)))
 
 
 def _domain(

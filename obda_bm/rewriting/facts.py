@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from obda_bm.ir.hierarchy import TOP, Hierarchy
-from obda_bm.ir.rdf import Literal, RdfTerm, Variable
+from obda_bm.ir.rdf import Literal, RdfTerm, Variable, is_datatype
 from obda_bm.ir.tbox import THING, Concept, Exists, Named, Role
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom
 from obda_bm.rewriting.embedding import Image
@@ -60,15 +60,14 @@ def memberships_of(atom: Atom) -> tuple[Membership, ...]:
 
 
 def is_individual(membership: Membership, data_properties: frozenset[str]) -> bool:
-    """Whether the member is certainly no literal; a class atom says so unless it is a datatype's.
-
-    A datatype is told by nothing but its use, so a lone class atom of a literal does not count.
-    """
+    """Whether the member is an individual, and not a literal."""
+    if isinstance(membership.term, Literal):
+        return False
     match membership.concept:
-        case Exists(Role(iri, True)):
-            return iri not in data_properties and not isinstance(membership.term, Literal)
-        case _:
-            return not isinstance(membership.term, Literal)
+        case Named(iri):
+            return not is_datatype(iri)
+        case Exists(Role(iri, inverse)):
+            return not (inverse and iri in data_properties)
 
 
 def images(atom: Atom, facts: Facts, hierarchy: Hierarchy) -> Iterator[Image]:

@@ -11,7 +11,7 @@ from obda_bm.ir.terms import Op
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, TermComparison
 from obda_bm.rewriting.facts import is_individual, memberships_of
 from obda_bm.rewriting.places import unbound
-from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, RoleBelow, Step
+from obda_bm.rewriting.steps import ConceptBelow, Derived, Knowledge, ReflexiveBelow, Step
 
 
 def simplify(derived: Derived, knowledge: Knowledge) -> Derived | None:
@@ -45,7 +45,7 @@ def _read(atom: Atom, knowledge: Knowledge) -> tuple[Atom, Step | None]:
             reflexive = hierarchy.reflexive_below(Role(iri))
             if reflexive is not None:
                 thing = ClassAtom(THING, subject, state, atom.span)
-                return thing, RoleBelow(reflexive, Role(iri))
+                return thing, ReflexiveBelow(reflexive, Role(iri))
     return atom, None
 
 

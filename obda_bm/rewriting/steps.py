@@ -23,7 +23,15 @@ class RoleBelow:
     sup: Role
 
 
-Step = Axiom | ConceptBelow | RoleBelow
+@dataclass(frozen=True, slots=True)
+class ReflexiveBelow:
+    """The reflexive role `sub` ⊑ `sup`, so that everything is related to itself by `sup`."""
+
+    sub: Role
+    sup: Role
+
+
+Step = Axiom | ConceptBelow | RoleBelow | ReflexiveBelow
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +71,7 @@ def _axioms_of_step(step: Step, hierarchy: Hierarchy) -> tuple[Axiom, ...]:
             return hierarchy.why_concept(sub, sup)
         case RoleBelow(sub, sup):
             return hierarchy.why_role(sub, sup)
+        case ReflexiveBelow(sub, sup):
+            return (hierarchy.reflexivity(sub), *hierarchy.why_role(sub, sup))
         case _:
             return (step,)

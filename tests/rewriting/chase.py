@@ -11,8 +11,9 @@ enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from obda_bm.ir.rdf import Iri, Literal, RdfTerm, Variable
@@ -32,7 +33,7 @@ from obda_bm.ir.terms import Op
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, TermComparison
 
 State = int | None
-LARGEST = 400
+LARGEST = 600
 
 
 @dataclass(frozen=True)
@@ -161,17 +162,57 @@ def _named_world(world: World) -> World:
 
 
 def answers(queries: Iterable[ConjunctiveQuery], data: Data) -> set[tuple[RdfTerm, ...]]:
-    """The named answers of the union of `queries` over `data`."""
+    """The answers of the union of `queries` over `data`, all of them named."""
     found: set[tuple[RdfTerm, ...]] = set()
     for query in queries:
-        for binding in _matches(query.body, data, {}):
-            row = tuple(binding.get(t, t) if isinstance(t, Variable) else t for t in query.head)
-            if not any(isinstance(e, Null) for e in row) and _holds(query.comparisons, binding):
-                found.add(row)
+        for binding in _visible_bindings(query, data):
+            parts = _apart(query.body, binding.keys())
+            if _holds(query.comparisons, binding) and all(
+                any(True for _ in _matches(part, data, binding)) for part in parts
+            ):
+                found.add(tuple(binding.get(t, t) for t in query.head))
     return found
 
 
 Binding = dict[Variable, Any]
+
+
+def _visible_bindings(query: ConjunctiveQuery, data: Data) -> Iterator[Binding]:
+    """Answer variables and compared variables with every value that the data name."""
+    states = {atom.state for atom in query.body}
+    compared = (t for c in query.comparisons for t in (c.left, c.right))
+    shown = sorted({t for t in (*query.head, *compared) if isinstance(t, Variable)})
+    named = _named(data)
+    labels = [state for state in data if state is not None]
+    for values in product(*(labels if v in states else named for v in shown)):
+        yield dict(zip(shown, values, strict=True))
+
+
+def _named(data: Data) -> list[Element]:
+    elements: set[Element] = set()
+    for world in data.values():
+        elements |= world.individuals
+        elements |= {e for pairs in world.pairs.values() for pair in pairs for e in pair}
+    return sorted((e for e in elements if not isinstance(e, Null)), key=str)
+
+
+def _apart(body: tuple[Atom, ...], bound: Collection[Variable]) -> list[tuple[Atom, ...]]:
+    """The parts of `body` that share no variables but those of `bound`."""
+    parts: list[tuple[Atom, ...]] = []
+    left = list(body)
+    while left:
+        part = [left.pop()]
+        for atom in part:
+            free = _variables(atom) - set(bound)
+            linked = [other for other in left if free & _variables(other)]
+            left = [other for other in left if other not in linked]
+            part += linked
+        parts.append(tuple(part))
+    return parts
+
+
+def _variables(atom: Atom) -> set[Variable]:
+    return {t for t in (*atom.terms, atom.state) if isinstance(t, Variable)}
 
 
 def _matches(atoms: tuple[Atom, ...], data: Data, binding: Binding) -> Iterator[Binding]:

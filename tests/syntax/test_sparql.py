@@ -1,4 +1,4 @@
-"""SPARQL basic graph patterns and datalog-like rules: what they say, and what is said about bad ones."""
+"""SPARQL basic graph patterns and datalog-like rules, good and bad."""
 
 from __future__ import annotations
 
