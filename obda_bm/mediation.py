@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from obda_bm.diagnostics import Diagnostic, MappingError, ObdaError, UnfoldingError, did_you_mean
+from obda_bm.diagnostics import (
+    Diagnostic,
+    MappingError,
+    ObdaError,
+    OutsideFragment,
+    UnfoldingError,
+    did_you_mean,
+)
 from obda_bm.ir.catalog import Catalog
 from obda_bm.ir.hierarchy import Hierarchy
 from obda_bm.ir.mapping import BaseTable, MappingSet, SqlView, TriplesMap
@@ -19,30 +25,33 @@ from obda_bm.rewriting import Form, rewrite_ucq
 from obda_bm.setting import Setting
 from obda_bm.sql import find_nondeterminism, parse_view
 from obda_bm.unfolding import Finding, Ranges, Subject, TMappings, assertions_of, unfold, validate
+from obda_bm.unfolding.left_out import LeftOut, left_out, require_none
 
 
 @dataclass(frozen=True, slots=True)
 class Mediator:
     """An ontology, and mappings read against a catalog, ready for queries.
 
-    `problems` are those of triples maps that were left out.
+    `problems` are mistakes in triples maps; `missing` are maps that are right, but whose views are
+    no select-project-join queries.
     """
 
     tbox: TBox
     mappings: TMappings
     problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
+    missing: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
         """The certain answers of `query` as a query over the catalog.
 
         As a bag, an answer counts as often as rows assert it, directly or by the hierarchies.
         """
-        if self.mappings.semantics is Semantics.BAG:
-            # Rewriting is right for sets only: it drops atoms and queries that others imply.
-            return unfold(query, self.mappings, ranges)
-        # The hierarchies are in the T-mappings: rewriting adds only what needs new individuals.
-        rewritten = rewrite_ucq(query, self.tbox, Form.COMPILED)
-        return unfold(rewritten.ucq, self.mappings, ranges)
+        if self.mappings.semantics is Semantics.SET:
+            # The hierarchies are in the T-mappings: rewriting adds what needs new individuals.
+            # It is right for sets only, as it drops atoms and queries that others imply.
+            query = rewrite_ucq(query, self.tbox, Form.COMPILED).ucq
+        require_none(query, self.missing, self.mappings.hierarchy)
+        return unfold(query, self.mappings, ranges)
 
 
 def load_mediator(setting: Setting, semantics: Semantics = Semantics.SET) -> Mediator:
@@ -82,11 +91,19 @@ def mediate(
 ) -> Mediator:
     """Everything that unfolding needs, computed once for all queries."""
     problems: list[Diagnostic] = []
-    tables = dict(_tables(mappings.triples_maps, catalog, semantics, problems))
+    tables: dict[str, tuple[SpjQuery, ...]] = {}
+    outside: dict[str, tuple[Diagnostic, ...]] = {}
+    for each in mappings.triples_maps:
+        try:
+            tables[each.id] = logical_table(each, catalog, semantics)
+        except OutsideFragment as error:
+            outside[each.id] = error.diagnostics
+        except ObdaError as error:
+            problems += error.diagnostics
     assertions = tuple(assertions_of(mappings, tables, problems))
     tbox = tbox or TBox(())
     found = TMappings(assertions, Hierarchy(tbox), semantics, mappings.base)
-    return Mediator(tbox, found, tuple(problems))
+    return Mediator(tbox, found, tuple(problems), left_out(mappings, outside))
 
 
 def check_mappings(setting: Setting, tbox: TBox) -> list[Finding]:
@@ -106,11 +123,12 @@ def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> lis
     found: list[Finding] = []
     tables: dict[str, tuple[SpjQuery, ...]] = {}
     for each in mappings.triples_maps:
-        problems: list[Diagnostic] = []
-        tables |= dict(_tables([each], catalog, Semantics.SET, problems))
-        shifting = _nondeterminism(each)
-        found += (Finding(each.id, problem) for problem in (shifting or problems))
-    problems = []
+        try:
+            tables[each.id] = logical_table(each, catalog)
+        except ObdaError as error:
+            told = _nondeterminism(each) or error.diagnostics
+            found += (Finding(each.id, problem) for problem in told)
+    problems: list[Diagnostic] = []
     assertions = tuple(assertions_of(mappings, tables, problems))
     found += (Finding(_owner(problem, mappings), problem) for problem in problems)
     saturated = TMappings(assertions, Hierarchy(tbox), Semantics.SET, mappings.base)
@@ -118,11 +136,12 @@ def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> lis
     return found
 
 
-def _nondeterminism(each: TriplesMap) -> list[Diagnostic]:
+def _nondeterminism(each: TriplesMap) -> tuple[Diagnostic, ...]:
+    """That the view is not deterministic explains best why it is no select-project-join query."""
     if not isinstance(each.table, SqlView):
-        return []
+        return ()
     problem = find_nondeterminism(each.table.sql, each.table.span)
-    return [] if problem is None else [problem]
+    return () if problem is None else (problem,)
 
 
 def _owner(problem: Diagnostic, mappings: MappingSet) -> str:
@@ -134,19 +153,6 @@ def _owner(problem: Diagnostic, mappings: MappingSet) -> str:
         if at and m.span and m.span.source == at.source and m.span.start <= at.start
     ]
     return max(before, key=lambda m: m.span.start if m.span else 0).id if before else ""
-
-
-def _tables(
-    maps: Iterable[TriplesMap],
-    catalog: Catalog,
-    semantics: Semantics,
-    problems: list[Diagnostic],
-) -> Iterable[tuple[str, tuple[SpjQuery, ...]]]:
-    for each in maps:
-        try:
-            yield each.id, logical_table(each, catalog, semantics)
-        except ObdaError as error:
-            problems += error.diagnostics
 
 
 def logical_table(

@@ -148,6 +148,10 @@ def _extend(partial: Partial, atom: Atom, entry: Entry, base: str) -> Partial | 
     bound = _bind_all(joined, atom.terms, terms, base)
     if bound is None or atom.state is None or entry.time is None:
         return bound
+    if sum(o.time is not None for o in entry.source.occurrences) > 1:
+        message = f"{local_name(entry.triples_map)} reads several streams, so it has no one time"
+        hint = "Write one triples map per stream, and join them in queries."
+        raise Mistake.SEVERAL_STREAMS.error(entry.span, message, hint)
     return _at_state(bound, atom.state, renamed_column(entry.time, renaming))
 
 
