@@ -9,6 +9,7 @@ from obda_bm.diagnostics import (
     Diagnostic,
     MappingError,
     ObdaError,
+    OutsideFragment,
     StarqlError,
     UnfoldingError,
     did_you_mean,
@@ -27,18 +28,21 @@ from obda_bm.rewriting import Form, rewrite_ucq
 from obda_bm.setting import Setting
 from obda_bm.sql import find_nondeterminism, parse_view
 from obda_bm.unfolding import Finding, Ranges, Subject, TMappings, assertions_of, unfold, validate
+from obda_bm.unfolding.left_out import LeftOut, left_out, require_none
 
 
 @dataclass(frozen=True, slots=True)
 class Mediator:
     """An ontology, and mappings read against a catalog, ready for queries.
 
-    `problems` are those of triples maps that were left out.
+    `problems` are mistakes in triples maps; `missing` are maps that are right, but whose views are
+    no select-project-join queries.
     """
 
     tbox: TBox
     mappings: TMappings
     problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
+    missing: tuple[LeftOut, ...] = field(default=(), repr=False)
 
     def over(self, streams: Iterable[str]) -> Mediator:
         """Without the mappings that read other streams."""
@@ -56,12 +60,16 @@ class Mediator:
 
         As a bag, an answer counts as often as rows assert it, directly or by the hierarchies.
         """
-        return unfold(self.rewrite(query), self.mappings, ranges)
+        return self._unfolded(self.rewrite(query), ranges or {})
 
     def unfold_rewritten(self, query: UnionOfCQs, streams: tuple[Relation, ...]) -> Unfolded:
         """`query`, over `streams`; a state that only static data speak of is one of theirs."""
         states = {atom.state for q in query.disjuncts for atom in q.body if atom.state is not None}
-        return unfold(query, self.mappings, dict.fromkeys(states, streams))
+        return self._unfolded(query, dict.fromkeys(states, streams))
+
+    def _unfolded(self, query: UnionOfCQs, ranges: Ranges) -> Unfolded:
+        require_none(query, self.missing, self.mappings.hierarchy)
+        return unfold(query, self.mappings, ranges)
 
 
 def streams_of(query: StarqlQuery, catalog: Catalog) -> tuple[Relation, ...]:
@@ -119,11 +127,19 @@ def mediate(
 ) -> Mediator:
     """Everything that unfolding needs, computed once for all queries."""
     problems: list[Diagnostic] = []
-    tables = dict(_tables(mappings.triples_maps, catalog, semantics, problems))
+    tables: dict[str, tuple[SpjQuery, ...]] = {}
+    outside: dict[str, tuple[Diagnostic, ...]] = {}
+    for each in mappings.triples_maps:
+        try:
+            tables[each.id] = logical_table(each, catalog, semantics)
+        except OutsideFragment as error:
+            outside[each.id] = error.diagnostics
+        except ObdaError as error:
+            problems += error.diagnostics
     assertions = tuple(assertions_of(mappings, tables, problems))
     tbox = tbox or TBox(())
     found = TMappings(assertions, Hierarchy(tbox), semantics, mappings.base)
-    return Mediator(tbox, found, tuple(problems))
+    return Mediator(tbox, found, tuple(problems), left_out(mappings, outside))
 
 
 def check_mappings(setting: Setting, tbox: TBox) -> list[Finding]:
@@ -143,11 +159,12 @@ def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> lis
     found: list[Finding] = []
     tables: dict[str, tuple[SpjQuery, ...]] = {}
     for each in mappings.triples_maps:
-        problems: list[Diagnostic] = []
-        tables |= dict(_tables([each], catalog, Semantics.SET, problems))
-        shifting = _nondeterminism(each)
-        found += (Finding(each.id, problem) for problem in (shifting or problems))
-    problems = []
+        try:
+            tables[each.id] = logical_table(each, catalog)
+        except ObdaError as error:
+            told = _nondeterminism(each) or error.diagnostics
+            found += (Finding(each.id, problem) for problem in told)
+    problems: list[Diagnostic] = []
     assertions = tuple(assertions_of(mappings, tables, problems))
     found += (Finding(_owner(problem, mappings), problem) for problem in problems)
     saturated = TMappings(assertions, Hierarchy(tbox), Semantics.SET, mappings.base)
@@ -155,11 +172,12 @@ def validate_mappings(mappings: MappingSet, catalog: Catalog, tbox: TBox) -> lis
     return found
 
 
-def _nondeterminism(each: TriplesMap) -> list[Diagnostic]:
+def _nondeterminism(each: TriplesMap) -> tuple[Diagnostic, ...]:
+    """That the view is not deterministic explains best why it is no select-project-join query."""
     if not isinstance(each.table, SqlView):
-        return []
+        return ()
     problem = find_nondeterminism(each.table.sql, each.table.span)
-    return [] if problem is None else [problem]
+    return () if problem is None else (problem,)
 
 
 def _owner(problem: Diagnostic, mappings: MappingSet) -> str:
@@ -171,19 +189,6 @@ def _owner(problem: Diagnostic, mappings: MappingSet) -> str:
         if at and m.span and m.span.source == at.source and m.span.start <= at.start
     ]
     return max(before, key=lambda m: m.span.start if m.span else 0).id if before else ""
-
-
-def _tables(
-    maps: Iterable[TriplesMap],
-    catalog: Catalog,
-    semantics: Semantics,
-    problems: list[Diagnostic],
-) -> Iterable[tuple[str, tuple[SpjQuery, ...]]]:
-    for each in maps:
-        try:
-            yield each.id, logical_table(each, catalog, semantics)
-        except ObdaError as error:
-            problems += error.diagnostics
 
 
 def logical_table(

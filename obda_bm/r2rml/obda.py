@@ -48,9 +48,7 @@ def read_obda(source: SourceText, problems: list[Diagnostic]) -> Iterator[Triple
         )
         return
     for values in _blocks(mappings, problems):
-        read = _mapping(values, prefixes, problems)
-        if read is not None:
-            yield read
+        yield from _mappings(values, prefixes, problems)
 
 
 def _sections(source: SourceText, problems: list[Diagnostic]) -> Iterator[tuple[str, Span]]:
@@ -127,26 +125,29 @@ def _check_line(source: SourceText, start: int, end: int, problems: list[Diagnos
     problems.append(Mistake.SYNTAX.at(where, f"unexpected {word!r}", hint))
 
 
-def _mapping(
+def _mappings(
     values: list[_Value], prefixes: dict[str, str], problems: list[Diagnostic]
-) -> TriplesMap | None:
+) -> Iterator[TriplesMap]:
+    """One triples map per subject of the target."""
     by_key = {value.key: value for value in reversed(values)}
     if len(values) > len(by_key):
         again = next(v for i, v in enumerate(values) if v.key in {w.key for w in values[:i]})
         message, hint = f"a mapping with two entries {again.key!r}", "Start a new mappingId."
         problems.append(Mistake.TOO_MANY.at(again.span, message, hint))
-        return None
+        return
     missing = [key for key in _KEYS if key not in by_key]
     if missing:
         hint = "A mapping has a mappingId, a target and a source."
         message = f"a mapping without {' and '.join(missing)}"
         problems.append(Mistake.MISSING.at(values[0].span, message, hint))
-        return None
+        return
     target, source = by_key["target"], by_key["source"]
     try:
-        subject, triples = read_target(target.span, prefixes)
+        found = read_target(target.span, prefixes)
     except MappingError as error:
         problems += error.diagnostics
-        return None
-    id_ = by_key["mappingId"]
-    return TriplesMap(id_.text, SqlView(source.text, source.span), subject, triples, id_.span)
+        return
+    id_, view = by_key["mappingId"], SqlView(source.text, source.span)
+    for number, (subject, triples) in enumerate(found.items(), start=1):
+        name = id_.text if number == 1 else f"{id_.text} ({number})"
+        yield TriplesMap(name, view, subject, triples, id_.span)

@@ -48,10 +48,8 @@ class _Token:
     span: Span
 
 
-def read_target(
-    target: Span, prefixes: dict[str, str]
-) -> tuple[TermMap, tuple[TriplePattern, ...]]:
-    """The subject and the triples of a target.
+def read_target(target: Span, prefixes: dict[str, str]) -> dict[TermMap, tuple[TriplePattern, ...]]:
+    """The subjects of a target, mostly one, and the triples of each.
 
     Raises:
         MappingError: where it is none.
@@ -79,7 +77,7 @@ class _Target:
     whole: Span
     prefixes: dict[str, str]
     at: int = 0
-    triples: list[TriplePattern] = field(default_factory=list)
+    triples: dict[TermMap, tuple[TriplePattern, ...]] = field(default_factory=dict)
 
     @property
     def next(self) -> _Token:
@@ -93,19 +91,12 @@ class _Target:
         self.at += found
         return found
 
-    def read(self) -> tuple[TermMap, tuple[TriplePattern, ...]]:
-        subject = self.subject()
-        while self.next.kind != "end":
-            self.predicates()
+    def read(self) -> dict[TermMap, tuple[TriplePattern, ...]]:
+        while not self.triples or self.next.kind != "end":
+            self.predicates(self.subject())
             if not self.accept(".") and self.next.kind != "end":
                 raise self.unexpected("'.', ';' or ','")
-            if self.next.kind != "end" and self.subject() != subject:
-                hint = "Write another mapping with the same source for the other subject."
-                where = self.tokens[self.at - 1].span
-                raise Mistake.TOO_MANY.error(where, "a target with two subjects", hint)
-        if not self.triples:
-            raise self.unexpected("a predicate")
-        return subject, tuple(self.triples)
+        return self.triples
 
     def subject(self) -> TermMap:
         term = self.term()
@@ -114,11 +105,12 @@ class _Target:
             raise Mistake.BAD_TERM_TYPE.error(term.span, "a literal cannot be the subject", hint)
         return term
 
-    def predicates(self) -> None:
+    def predicates(self, subject: TermMap) -> None:
         while True:
             predicate = self.predicate()
             while True:
-                self.triples.append(TriplePattern(predicate, self.term()))
+                pattern = TriplePattern(predicate, self.term())
+                self.triples[subject] = (*self.triples.get(subject, ()), pattern)
                 if not self.accept(","):
                     break
             if not self.accept(";") or self.next.text == "." or self.next.kind == "end":

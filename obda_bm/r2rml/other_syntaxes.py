@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from warnings import catch_warnings, simplefilter
+from xml.sax import SAXException
+
 import rdflib
 from rdflib.exceptions import ParserError
 from rdflib.plugins.parsers.notation3 import BadSyntax
@@ -18,10 +21,10 @@ def parse_with_rdflib(source: SourceText, syntax: str) -> Graph:
     Raises:
         MappingError: where the text is not of that syntax.
     """
-    from xml.sax import SAXException
-
     try:
-        read = rdflib.Graph().parse(data=source.text, format=syntax)
+        with catch_warnings():
+            simplefilter("ignore")  # rdflib's JSON-LD parser uses what rdflib deprecates
+            read = rdflib.Graph().parse(data=source.text, format=syntax)
     except (SAXException, ParserError, BadSyntax, ValueError) as error:
         message = f"cannot read {source.name!r} as {syntax}: {str(error).splitlines()[0]}"
         hint = "Check the file, or convert it to Turtle, whose errors have a line."

@@ -13,6 +13,7 @@ from obda_bm.unfolding.drop_implied_conditions import drop_implied_conditions
 from obda_bm.unfolding.drop_unsatisfiable import is_satisfiable
 from obda_bm.unfolding.eliminate_foreign_key_joins import eliminate_foreign_key_joins
 from obda_bm.unfolding.eliminate_self_joins import eliminate_self_joins
+from obda_bm.unfolding.number_aliases import number_aliases
 
 Pass = Callable[[SpjQuery], SpjQuery]
 
@@ -20,12 +21,14 @@ BAG_PASSES: tuple[Pass, ...] = (
     eliminate_self_joins,
     eliminate_foreign_key_joins,  # parents that self-joins shared are single now
     drop_implied_conditions,
+    number_aliases,
 )
 SET_PASSES: tuple[Pass, ...] = (
     eliminate_self_joins,
     eliminate_foreign_key_joins,
     minimize,  # folds occurrences that differ: right for sets only
     drop_implied_conditions,
+    number_aliases,
 )
 
 
@@ -34,7 +37,9 @@ def simplify(
 ) -> tuple[UnfoldedBranch, ...]:
     """The branches that can have answers of their own, each as short as the semantics allows."""
     passes = SET_PASSES if semantics is Semantics.SET else BAG_PASSES
-    simple = [_apply(passes, branch) for branch in branches if is_satisfiable(branch.query)]
+    # Conditions on rows that turn out to be one row may contradict each other.
+    merged = (_apply(passes, branch) for branch in branches)
+    simple = [branch for branch in merged if is_satisfiable(branch.query)]
     if semantics is Semantics.BAG:
         return tuple(simple)
     return drop_contained_branches(tuple(dict.fromkeys(simple)))

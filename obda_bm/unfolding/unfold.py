@@ -66,14 +66,24 @@ def unfold(query: UnionOfCQs, mappings: TMappings, ranges: Ranges | None = None)
     Raises:
         UnfoldingError: where a part of it is no select-project-join query.
     """
-    branches: list[UnfoldedBranch] = []
     warnings: list[Diagnostic] = []
+    branches = expand(query, mappings, ranges or {}, warnings)
+    simple = simplify(branches, mappings.semantics)
+    # Where something answers, that a disjunct or a mapping cannot is how unions work.
+    told = () if simple else tuple(dict.fromkeys(warnings))
+    return lay_out(query.names, simple, mappings.semantics, told)
+
+
+def expand(
+    query: UnionOfCQs, mappings: TMappings, ranges: Ranges, warnings: list[Diagnostic]
+) -> tuple[UnfoldedBranch, ...]:
+    """One branch per way to give each atom a mapping, not simplified yet."""
+    branches: list[UnfoldedBranch] = []
     for disjunct in query.disjuncts:
-        branches += _unfold_disjunct(disjunct, query.names, mappings, ranges or {}, warnings)
+        branches += _unfold_disjunct(disjunct, query.names, mappings, ranges, warnings)
         if len(branches) > MAX_BRANCHES:
             raise _too_many(disjunct)
-    simple = simplify(tuple(branches), mappings.semantics)
-    return lay_out(query.names, simple, mappings.semantics, tuple(dict.fromkeys(warnings)))
+    return tuple(branches)
 
 
 def _unfold_disjunct(
@@ -152,6 +162,10 @@ def _extend(partial: Partial, atom: Atom, entry: Entry, base: str) -> Partial | 
     bound = _bind_all(joined, atom.terms, terms, base)
     if bound is None or atom.state is None or entry.time is None:
         return bound
+    if sum(o.time is not None for o in entry.source.occurrences) > 1:
+        message = f"{local_name(entry.triples_map)} reads several streams, so it has no one time"
+        hint = "Write one triples map per stream, and join them in queries."
+        raise Mistake.SEVERAL_STREAMS.error(entry.span, message, hint)
     return _at_state(bound, atom.state, renamed_column(entry.time, renaming))
 
 
@@ -260,7 +274,20 @@ def _branch(head: tuple[RdfTerm, ...], names: tuple[str, ...], partial: Partial)
         outputs += map(Output, labels, columns)
         terms.append(with_columns(builder, (ColumnRef("", label) for label in labels)))
     query = SpjQuery(partial.occurrences, tuple(outputs), tuple(dict.fromkeys(partial.predicates)))
+    _require_times_apart(query)
     return UnfoldedBranch(query, tuple(terms), partial.origins)
+
+
+def _require_times_apart(query: SpjQuery) -> None:
+    """Refuse to compare a stream's time with a value: [S] Definition 4 keeps the two apart."""
+    for predicate in query.predicates:
+        match predicate:
+            case Comparison(ColumnRef() as left, _, ColumnRef() as right) if query.is_time(
+                left
+            ) != query.is_time(right):
+                message = f"{left} is compared with {right}, and one of them is a stream's time"
+                hint = "Copy the time into a column of its own where it is a value."
+                raise Mistake.TIME_AND_VALUE.error(left.span or right.span, message, hint)
 
 
 def _label(name: str, index: int, taken: tuple[str, ...]) -> str:

@@ -15,7 +15,7 @@ VERBS = {
     "explain": "show every stage of a query and every condition that was checked",
     "plan": "show the states of a bounded query: keys, values, what fills and reads them",
     "rewrite": "rewrite a query with the axioms of an ontology",
-    "validate": "check an ontology and report every axiom that is not used",
+    "validate": "check an ontology and mappings, and report what is wrong with them",
     "unfold": "print the SQL that a query over the vocabulary becomes",
     "materialize": "print the RDF that the mappings make of the data, as N-Quads",
     "witness": "print streams that force the memory of an unbounded query to grow",

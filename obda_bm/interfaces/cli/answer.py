@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TextIO
@@ -23,6 +23,8 @@ from obda_bm.ir.unfolded import Unfolded
 from obda_bm.mediation import Mediator
 from obda_bm.setting import Setting
 from obda_bm.sql import render_sql
+
+Writer = Callable[[tuple[str, ...], Iterator[Answer], TextIO], None]
 
 
 def answer(args: Namespace) -> ExitCode:
@@ -51,7 +53,7 @@ def _relations(unfolded: Unfolded) -> tuple[Relation, ...]:
 
 def _write(args: Namespace, names: tuple[str, ...], found: Iterator[Answer]) -> None:
     format_ = args.format or ("json" if args.json else "table")
-    writer = {"json": _write_json, "csv": _write_csv, "table": _write_table}.get(format_)
+    writer = _writers(names).get(format_)
     if writer is None:
         hint = "Choose table, csv or json."
         raise Mistake.UNREAD_FORMAT.error(f"answers cannot be written as {format_}", hint)
@@ -67,6 +69,13 @@ def _write(args: Namespace, names: tuple[str, ...], found: Iterator[Answer]) -> 
         raise Mistake.UNWRITABLE_FILE.error(message, hint) from None
 
 
+def _writers(names: tuple[str, ...]) -> dict[str, Writer]:
+    """By format; a query without answer columns is an ASK."""
+    if names:
+        return {"json": _write_json, "csv": _write_csv, "table": _write_table}
+    return {"json": _write_json_boolean, "csv": _write_boolean, "table": _write_boolean}
+
+
 def _write_json(names: tuple[str, ...], found: Iterator[Answer], stream: TextIO) -> None:
     """SPARQL 1.1 Query Results JSON, one binding per line, written as answers come."""
     stream.write(f'{{"head": {{"vars": {json.dumps(list(names))}}}, "results": {{"bindings": [')
@@ -76,6 +85,14 @@ def _write_json(names: tuple[str, ...], found: Iterator[Answer], stream: TextIO)
         stream.write(separator + json.dumps(binding, ensure_ascii=False))
         separator = ",\n"
     stream.write("\n]}}\n")
+
+
+def _write_json_boolean(_names: tuple[str, ...], found: Iterator[Answer], stream: TextIO) -> None:
+    stream.write(json.dumps({"head": {}, "boolean": next(found, None) is not None}) + "\n")
+
+
+def _write_boolean(_names: tuple[str, ...], found: Iterator[Answer], stream: TextIO) -> None:
+    stream.write("true\n" if next(found, None) is not None else "false\n")
 
 
 def _binding(term: Resource) -> dict[str, str]:

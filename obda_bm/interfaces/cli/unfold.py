@@ -63,5 +63,5 @@ def unfolded_as_json(unfolded: Unfolded, dialect: str | None) -> dict[str, Json]
         "answers": list(unfolded.names),
         "terms": [[str(term) for term in branch.terms] for branch in unfolded.branches],
         "mappings": [[str(origin) for origin in b.origins] for b in unfolded.branches],
-        "warnings": diagnostics_as_json(unfolded.warnings),
+        "warnings": diagnostics_as_json(unfolded.warnings)["errors"],
     }

@@ -59,7 +59,14 @@ def validate_ontology(args: Namespace) -> Findings:
     return Findings("ontology", summary, ontology.diagnostics, figures)
 
 
-PARTS: tuple[Callable[[Namespace], Findings], ...] = (validate_ontology,)
+def validate_mapping(args: Namespace) -> Findings:
+    """What is wrong or suspicious about the mappings of the setting."""
+    from obda_bm.interfaces.cli import validate_mapping as part
+
+    return part.validate_mapping(args)
+
+
+PARTS: tuple[Callable[[Namespace], Findings], ...] = (validate_ontology, validate_mapping)
 
 
 def _guarded(part: Callable[[Namespace], Findings], args: Namespace) -> Findings:
