@@ -146,6 +146,10 @@ class SqlError(ObdaError):
     """The SQL text is malformed or does not fit the catalog."""
 
 
+class BudgetError(ObdaError):
+    """The query cannot be run within a memory budget."""
+
+
 class OutsideFragment(ObdaError):
     """The query is well-formed but not a union of select-project-join queries."""
 

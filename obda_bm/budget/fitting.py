@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from obda_bm.budget.autoregressive import fit_autoregressive, fit_season
-from obda_bm.budget.models import LinearTrend, Model, RandomWalk, Seen, Stationary
+from obda_bm.budget.models import Frequencies, LinearTrend, Model, RandomWalk, Seen, Stationary
 from obda_bm.budget.pmf import Floats, Ints, Pmf, bounded_normal
 
 Fitter: TypeAlias = Callable[[Ints, int], Model]
@@ -21,6 +21,8 @@ Fitter: TypeAlias = Callable[[Ints, int], Model]
 
 CHECKED = 300
 """At most so many predictions are compared."""
+WIDEST = 100_000
+"""Values further apart than this are taken for names, not for numbers that could be near."""
 FLOOR_CHANCE = 1e-4
 """No prediction counts as worse than this: one surprise must not decide."""
 
@@ -30,6 +32,12 @@ def fit_stationary(values: Ints, start: int) -> Stationary:
     low, high = int(values.min()), int(values.max())
     counts = np.bincount(values - low, minlength=high - low + 1) + 0.5
     return Stationary(Pmf(low, counts / counts.sum()))
+
+
+def fit_frequencies(values: Ints, start: int) -> Frequencies:
+    """Relative frequencies of values that are too far apart for an array."""
+    known, counts = np.unique(values, return_counts=True)
+    return Frequencies(known, counts / counts.sum())
 
 
 def fit_trend(values: Ints, start: int) -> LinearTrend:
@@ -90,6 +98,8 @@ def _flat(width: int) -> Pmf:
 
 def fit_best(values: Ints, start: int, fitters: Sequence[Fitter] = FITTERS) -> Model:
     """The kind of model that predicts best, fitted to all `values`."""
+    if float(values.max()) - float(values.min()) > WIDEST:
+        return fit_frequencies(values, start)
     half = len(values) // 2
     if len(fitters) == 1 or half < 2:
         return fitters[0](values, start)

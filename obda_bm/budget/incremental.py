@@ -63,3 +63,28 @@ def backward_table(partner: LinearTrend, survival: Exponential) -> OffsetTable:
     for u in range(slope, len(benefit)):
         benefit[u] = survival.factor * (benefit[u - slope] + chance[u - slope])
     return OffsetTable(low - 1, benefit)
+
+
+def pooled_rate_table(partner: LinearTrend) -> OffsetTable:
+    """The rate index by the offset from a trend of slope 1, in one pass.
+
+    The index is the best mean of the chances that lie just behind an offset. Taking one more chance
+    in front, the best stretch is it alone, or it with the best stretch behind it, and so on: the
+    stretches are pooled as in isotonic regression ([ABERS55]), each at most once.
+    """
+    if partner.slope != 1:
+        raise ValueError("pooling needs a slope of 1")
+    low, high = partner.reach
+    chances = partner.noise.chance(np.arange(low - 1, high + 1)).tolist()
+    rates = np.zeros(len(chances) + 1)
+    sums: list[float] = []
+    lengths: list[int] = []
+    for offset, chance in enumerate(chances):
+        total, length = chance, 1
+        while sums and sums[-1] * length >= total * lengths[-1]:
+            total += sums.pop()
+            length += lengths.pop()
+        sums.append(total)
+        lengths.append(length)
+        rates[offset + 1] = total / length
+    return OffsetTable(low - 1, rates)

@@ -96,6 +96,22 @@ class Stationary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Frequencies:
+    """Stationary values that lie far apart, such as codes of texts; `values` rise."""
+
+    values: Ints
+    weights: Floats
+
+    def chances(self, seen: Seen, values: Ints, ahead: Ints) -> Floats:
+        place = np.minimum(np.searchsorted(self.values, values), len(self.values) - 1)
+        chance = np.where(self.values[place] == values, self.weights[place], 0.0)
+        return np.tile(chance, (len(ahead), 1))
+
+    def sample(self, rng: np.random.Generator, runs: int, length: int) -> Ints:
+        return rng.choice(self.values, (runs, length), p=self.weights)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class LinearTrend:
     """X_t = slope·t + start + Y_t with independent noise Y ([X] §5.3, §5.4).
 

@@ -57,11 +57,12 @@ class Ghosts:
         self._values = np.zeros(limit, np.int64)
         self._draws = np.zeros(limit)
         self._missed = np.zeros(limit, np.int64)
+        self._items: list[object] = []
         self.share = 1.0
         self.evicted = 0
 
-    def evict(self, value: int) -> None:
-        """A tuple was evicted; it may become a ghost."""
+    def evict(self, value: int, item: object = None) -> None:
+        """A tuple was evicted; it may become a ghost. `item` is what `meet` asks about."""
         self.evicted += 1
         drawn = self._rng.random()
         if drawn >= self.share:
@@ -72,12 +73,21 @@ class Ghosts:
                 return
         at = self._count
         self._values[at], self._draws[at], self._missed[at] = value, drawn, 0
+        self._items.append(item)
         self._count += 1
 
-    def meet(self, value: int) -> None:
-        """The other side has produced `value`; ghosts that join it have missed a result."""
-        if self._count:
-            self._missed[: self._count] += self._joins(value, self._values[: self._count])
+    def meet(self, value: int, confirm: Callable[[object], bool] | None = None) -> None:
+        """The other side has produced `value`; ghosts that join it have missed a result.
+
+        Where there are other conditions, `confirm` says whether they hold for a ghost's item.
+        """
+        if not self._count:
+            return
+        joined = self._joins(value, self._values[: self._count])
+        if confirm is not None:
+            for at in np.flatnonzero(joined).tolist():
+                joined[at] = confirm(self._items[at])
+        self._missed[: self._count] += joined
 
     def _halve(self) -> None:
         while self._count == self._limit:
@@ -85,6 +95,7 @@ class Ghosts:
             stays = np.flatnonzero(self._draws[: self._count] < self.share)
             for column in (self._values, self._draws, self._missed):
                 column[: len(stays)] = column[stays]
+            self._items = [self._items[at] for at in stays.tolist()]
             self._count = len(stays)
 
     @property

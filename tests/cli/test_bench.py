@@ -39,3 +39,14 @@ def test_real_needs_a_series(
     monkeypatch.delenv("OBDA_BM_REFERENCE", raising=False)
     assert main(["bench", "stochastic", "--figure", "13"]) == 2
     assert "error[OBM802]: figure 13 needs a series" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "code"), [(None, "OBM803"), ("a,b\nx,y\n", "OBM804")])
+def test_a_series_that_cannot_be_read(
+    text: str | None, code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "series.csv"
+    if text is not None:
+        path.write_text(text)
+    assert main(["bench", "stochastic", "--figure", "13", "--series", str(path)]) == 2
+    assert f"error[{code}]" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from obda_bm.diagnostics import Diagnostic
+from obda_bm.diagnostics import BudgetError, Diagnostic
 from obda_bm.interfaces.cli import ExitCode
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 REAL = 13
 NUMBERS = (8, 9, 10, 11, 12, REAL, 14, 17, 18, 19)
 NEEDED = ("scipy", "ortools")
+SERIES = "Give a CSV file with a header, and a date and a number on each line."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,15 +43,22 @@ def run(args: Namespace) -> ExitCode:
     missing += ["matplotlib"] if args.plots and find_spec("matplotlib") is None else []
     if missing:
         message = f"{', '.join(missing)} is not installed"
-        return _complain("OBM801", message, "Install obda-bm[budget].")
+        return _complain(Diagnostic("OBM801", message, hint="Install obda-bm[budget]."))
     if args.figure == [REAL] and _series(args) is None:
-        return _complain("OBM802", "figure 13 needs a series", "Name a file with --series.")
+        message = "figure 13 needs a series"
+        return _complain(Diagnostic("OBM802", message, hint="Name a file with --series."))
     from obda_bm.budget.plot import as_table, write_svg
 
-    for figure in _figures(args):
-        print(json.dumps(asdict(figure)) if args.json else f"{as_table(figure)}\n", flush=True)
-        if args.plots:
-            print(f"wrote {write_svg(figure, args.plots)}", file=sys.stderr)
+    try:
+        for figure in _figures(args):
+            print(json.dumps(asdict(figure)) if args.json else f"{as_table(figure)}\n", flush=True)
+            if args.plots:
+                print(f"wrote {write_svg(figure, args.plots)}", file=sys.stderr)
+    except BudgetError as error:
+        return _complain(*error.diagnostics)
+    except OSError as error:
+        message = f"cannot write plots to {str(args.plots)!r}: {error.strerror}"
+        return _complain(Diagnostic("OBM805", message, hint="Name a directory to write to."))
     return ExitCode.BOUNDED
 
 
@@ -78,10 +86,21 @@ def _series(args: Namespace) -> Path | None:
 
 
 def _read(path: Path) -> Ints:
-    """Tenths of the second column."""
+    """Tenths of the second column.
+
+    Raises:
+        BudgetError: where the file cannot be read, or holds something else.
+    """
     import numpy as np
 
-    column = np.loadtxt(path, delimiter=",", skiprows=1, usecols=1)
+    try:
+        column = np.loadtxt(path, delimiter=",", skiprows=1, usecols=1)
+    except OSError:
+        message = f"cannot read {str(path)!r}"
+        raise BudgetError(Diagnostic("OBM803", message, hint=SERIES)) from None
+    except (ValueError, IndexError):
+        message = f"{str(path)!r} holds no series"
+        raise BudgetError(Diagnostic("OBM804", message, hint=SERIES)) from None
     return np.rint(column * 10).astype(np.int64)
 
 
@@ -92,6 +111,6 @@ def _tell(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _complain(code: str, message: str, hint: str) -> ExitCode:
-    print(Diagnostic(code, message, hint=hint).render(), file=sys.stderr)
+def _complain(*diagnostics: Diagnostic) -> ExitCode:
+    print("\n".join(map(Diagnostic.render, diagnostics)), file=sys.stderr)
     return ExitCode.ERROR
