@@ -25,7 +25,7 @@ from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.session import open_session
 from obda_bm.execution.spark.store import snapshot_files
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
-from obda_bm.planning.placement import find_key
+from obda_bm.planning.placement import Aggregated, find_key
 
 SETTING = """
 [streams.reading]
@@ -148,6 +148,11 @@ def jobs_of(
         "ours, driver": lambda scratch: ours(spark, compiled, scratch),
         "Spark's join": lambda scratch: native_join(spark, directory, files, scratch),
     }
+    if with_key:
+        aggregated = Aggregated()
+        jobs["ours, aggregated"] = lambda scratch: ours(
+            spark, compiled, scratch, placement=aggregated
+        )
     if with_key and compiled.plan is not None and (key := find_key(compiled.plan)) is not None:
         jobs["ours, keyed"] = lambda scratch: ours(spark, compiled, scratch, placement=key)
     return jobs
@@ -158,7 +163,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[300_000, 3_000_000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--files-per-batch", type=int, default=10)
-    parser.add_argument("--with-key", action="store_const", const="yes", help="keyed placement too")
+    parser.add_argument("--with-key", action="store_const", const="yes", help="all placements")
     args = parser.parse_args()
     spark = open_session()
     with tempfile.TemporaryDirectory() as place:
@@ -188,7 +193,7 @@ def _compare(jobs: dict[str, Callable[[Path], dict[str, Any]]], rows: int, round
     for name, times in seconds.items():
         median = statistics.median(times)
         print(
-            f"  {name:14} {median:7.2f} s  {base / median:5.2f} of reading  "
+            f"  {name:16} {median:7.2f} s  {base / median:5.2f} of reading  "
             f"{json.dumps(figures[name])}",
             flush=True,
         )

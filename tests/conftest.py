@@ -19,6 +19,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite what golden files expect"
     )
+    parser.addoption(
+        "--differential",
+        type=int,
+        default=2000,
+        metavar="N",
+        help="try N random pairs of a query and streams (default: 2000)",
+    )
+    parser.addoption(
+        "--seed", default="", metavar="S", help="other random pairs, or with N = 0 the pair S alone"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,8 @@ from obda_bm.diagnostics import did_you_mean
 from obda_bm.execution.mistakes import ExecutionError, Mistake
 from obda_bm.ir.catalog import Column, Relation
 from obda_bm.ir.sqltypes import FIRST_INSTANT, instant
-from obda_bm.kernel import arrow_schema
+from obda_bm.ir.terms import columns_of
+from obda_bm.kernel import arrow_schema, first_violation
 
 _LAST_INSTANT = instant("9999-12-31T23:59:59.999999")
 _ZONE = r"(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
@@ -45,6 +46,7 @@ def conform(relation: Relation, rows: pa.Table, origin: Origin) -> pa.Table:
     ]
     table = pa.table(columns, schema=schema)
     _check_nulls(relation, table, origin)
+    _check_constraints(relation, table, origin)
     _check_end(relation, table, origin)
     return table
 
@@ -193,6 +195,17 @@ def _check_nulls(relation: Relation, table: pa.Table, origin: Origin) -> None:
             message = f"{origin.row(index)}, column {column.name!r}: NULL, but it is {role}"
             hint = "Fill in the value, or filter such rows out before they get here."
             raise Mistake.UNEXPECTED_NULL.error(message, hint, column.span)
+
+
+def _check_constraints(relation: Relation, table: pa.Table, origin: Origin) -> None:
+    violation = first_violation(relation, table)
+    if violation is None:
+        return
+    named = dict.fromkeys(c.column for c in columns_of(violation.check))
+    values = ", ".join(f"{name} = {table.column(name)[violation.row]}" for name in named)
+    message = f"{origin.row(violation.row)}: {values} violates CHECK ({violation.check})"
+    hint = "Correct the row, or the CHECK in the setting: the verdict and its bound rely on it."
+    raise Mistake.VIOLATED_CHECK.error(message, hint, violation.check.span or relation.span)
 
 
 def _check_end(relation: Relation, table: pa.Table, origin: Origin) -> None:

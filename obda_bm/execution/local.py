@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import pyarrow as pa
@@ -17,11 +18,13 @@ from obda_bm.execution.markers import (
     LateRows,
     Pending,
     close,
+    compact,
     exhaust,
     finish,
     heartbeat,
     mark_idle,
     offer,
+    open_rows,
     progress,
     start,
 )
@@ -29,7 +32,16 @@ from obda_bm.execution.mistakes import Mistake
 from obda_bm.execution.sources import BATCH_ROWS
 from obda_bm.ir.catalog import Extent, Relation
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.kernel import KernelState, advance, arrow_schema, initial_state, state_units
+from obda_bm.kernel import (
+    KernelState,
+    advance,
+    arrow_schema,
+    initial_state,
+    is_stored,
+    needed,
+    reduce,
+    state_units,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,10 @@ Arrival: TypeAlias = pa.RecordBatch | pa.Table | Heartbeat | None
 Rows: TypeAlias = pa.Table | Iterable[Arrival]
 
 
+OPEN_ROWS = 1024
+"""So many rows of a timestamp that is still open are not worth counting."""
+
+
 class Planned(Protocol):
     """What `run_local` needs to know of a compiled query."""
 
@@ -55,7 +71,9 @@ class Planned(Protocol):
 class RunReport:
     """What a run has done so far; `results` counts answers with their multiplicity.
 
-    `bound_units` is None where only the input knows the bound.
+    `bound_units` is None where only the input knows the bound. `peak_units` is the most that the
+    state had after a batch: entries only leave it by expiring, or when a finite stream ends. What
+    is kept of a timestamp that is still open, for streams that are stored, is `open_units`.
     """
 
     bound_units: int | None
@@ -63,6 +81,7 @@ class RunReport:
     results: int = 0
     late: int = 0
     peak_units: int = 0
+    open_units: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,9 +175,11 @@ def steps(
     state = initial_state(plan, static)
     report = RunReport(plan.bound.units, peak_units=state_units(state))
     arrivals = {s.name: _arrivals(s, given[s.name], limits.batch_rows) for s in streams}
-    for closed, pending in _markers(start(streams, limits.max_pending), arrivals, on_late, limits):
+    pending = start(streams, limits.max_pending, partial(needed, plan))
+    for closed, waiting in _markers(plan, pending, arrivals, on_late, limits):
         state, results = advanced(plan, state, closed)
-        report = counted(report, pending, results, state_units(state))
+        report = counted(report, waiting, results, state_units(state))
+        report = with_open(plan, report, waiting)
         yield Progress(results, report, state_units(state))
 
 
@@ -182,6 +203,13 @@ def counted(report: RunReport, pending: Pending, results: pa.Table | None, units
     )
 
 
+def with_open(plan: SynopsisPlan, report: RunReport, pending: Pending) -> RunReport:
+    """The report with the most rows that an open timestamp has had to keep."""
+    names = [s.relation.name for s in pending.sources if is_stored(plan, s.relation.name)]
+    still_open = sum(open_rows(pending, name) for name in names)
+    return replace(report, open_units=max(report.open_units, still_open))
+
+
 def count_results(results: pa.Table) -> int:
     """How many results there are, with their multiplicity."""
     # As decimals: the sum of 64-bit counts may need more than 64 bits.
@@ -190,7 +218,11 @@ def count_results(results: pa.Table) -> int:
 
 
 def _markers(
-    pending: Pending, arrivals: Mapping[str, Iterator[Arrival]], on_late: LateRows, limits: Limits
+    plan: SynopsisPlan,
+    pending: Pending,
+    arrivals: Mapping[str, Iterator[Arrival]],
+    on_late: LateRows,
+    limits: Limits,
 ) -> Iterator[tuple[Closed | None, Pending]]:
     """Read until all sources are exhausted; after each batch, what it closes.
 
@@ -198,6 +230,7 @@ def _markers(
     has nothing to say is passed over until another one has spoken.
     """
     pending = _all_heard(pending, limits.clock())
+    room = room_for(plan, arrivals)
     reading, quiet = set(arrivals), set[str]()
     while reading:
         name = _next_source(pending, reading - quiet or reading)
@@ -212,6 +245,7 @@ def _markers(
         pending = _taken(pending, name, arrival, on_late, limits)
         closed = close(pending)
         pending = pending if closed is None else closed.pending
+        pending = compact(pending, room, partial(reduce, plan))
         yield closed, pending
     closed = finish(pending)
     if closed is None and pending.closed is None:
@@ -219,6 +253,13 @@ def _markers(
         closed = Closed(pending, {s.relation.name: s.rows for s in pending.sources}, 0)
     if closed is not None:
         yield closed, closed.pending
+
+
+def room_for(plan: SynopsisPlan, streams: Iterable[str]) -> dict[str, int]:
+    """How many rows of an open timestamp may wait as they are: together no more than the bound."""
+    stored = [name for name in streams if is_stored(plan, name)]
+    units = OPEN_ROWS if plan.bound.units is None else min(plan.bound.units, OPEN_ROWS)
+    return {name: units // len(stored) if name in stored else OPEN_ROWS for name in streams}
 
 
 class _End:

@@ -21,12 +21,18 @@ import pyarrow as pa
 
 from obda_bm.execution.mistakes import ExecutionError, Mistake
 from obda_bm.ir.catalog import Relation
-from obda_bm.kernel import arrow_schema
+from obda_bm.kernel import arrow_schema, stack
 
 MAX_PENDING = 10_000_000
 """More rows than this do not wait for a source that lags behind."""
 
 Ticks = npt.NDArray[np.int64]
+Change = Callable[[str, pa.Table], pa.Table]
+"""Rows of a stream -> rows that do the same."""
+
+
+def as_they_are(_stream: str, rows: pa.Table) -> pa.Table:
+    return rows
 
 
 class Phase(Enum):
@@ -47,15 +53,20 @@ class Waiting:
     heard: float = 0.0
     offered: int = 0
     late: int = 0
+    compacted: int = 0  # so many of the first rows are as few as they can be
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pending:
-    """All sources; rows before `closed` have been given away."""
+    """All sources; rows before `closed` have been given away, and `closed` itself is still open.
+
+    Of rows that wait, what `keep` leaves of them is kept.
+    """
 
     sources: tuple[Waiting, ...]
     cap: int = MAX_PENDING
     closed: int | None = None
+    keep: Change = as_they_are
 
     @property
     def waiting(self) -> int:
@@ -82,11 +93,13 @@ class Closed:
     until: int
 
 
-def start(streams: Iterable[Relation], cap: int = MAX_PENDING) -> Pending:
+def start(
+    streams: Iterable[Relation], cap: int = MAX_PENDING, keep: Change = as_they_are
+) -> Pending:
     """Nothing has arrived yet."""
     empty = np.empty(0, np.int64)
     sources = (Waiting(s, arrow_schema(s).empty_table(), empty) for s in streams)
-    return Pending(tuple(sources), cap)
+    return Pending(tuple(sources), cap, keep=keep)
 
 
 def offer(
@@ -106,7 +119,7 @@ def offer(
         offered=source.offered + len(late),
         late=source.late + int(late.sum()),
     )
-    return _put(pending, _joined(heard, rows, ticks)), refused
+    return _put(pending, _joined(heard, pending.keep(name, rows), ticks)), refused
 
 
 def heartbeat(pending: Pending, name: str, time: int, now: float = 0.0) -> Pending:
@@ -164,10 +177,48 @@ def close(pending: Pending) -> Closed | None:
         return None
     cuts = [int(np.searchsorted(s.ticks, until)) for s in pending.sources]
     pairs = list(zip(pending.sources, cuts, strict=True))
-    rest = (replace(s, rows=s.rows.slice(cut), ticks=s.ticks[cut:]) for s, cut in pairs)
+    rest = (_without(source, cut) for source, cut in pairs)
     left = replace(pending, sources=tuple(rest), closed=until)
     _check_cap(left)
     return Closed(left, {s.relation.name: s.rows.slice(0, cut) for s, cut in pairs}, until)
+
+
+def _without(source: Waiting, cut: int) -> Waiting:
+    rows, ticks = source.rows.slice(cut), source.ticks[cut:]
+    return replace(source, rows=rows, ticks=ticks, compacted=max(0, source.compacted - cut))
+
+
+def compact(pending: Pending, room: Mapping[str, int], reduce: Change) -> Pending:
+    """Of the timestamp that is still open, keep what `reduce` leaves where rows outgrow their room.
+
+    Ties may go on for long: counted, they need no more than a synopsis of them would.
+    """
+    crowded = {name for name, most in room.items() if open_rows(pending, name) > most}
+    return replace(
+        pending,
+        sources=tuple(
+            _compacted(source, open_rows(pending, source.relation.name), reduce)
+            if source.relation.name in crowded
+            else source
+            for source in pending.sources
+        ),
+    )
+
+
+def open_rows(pending: Pending, name: str) -> int:
+    """How many rows of a source wait for the timestamp that is still open to be closed."""
+    closed = pending.closed
+    ticks = pending.source(name).ticks
+    return 0 if closed is None else int(np.searchsorted(ticks, closed, "right"))
+
+
+def _compacted(source: Waiting, count: int, reduce: Change) -> Waiting:
+    if count <= source.compacted:
+        return source
+    fewer = reduce(source.relation.name, source.rows.slice(0, count))
+    ticks = np.concatenate([np.full(len(fewer), source.ticks[0]), source.ticks[count:]])
+    rows = stack([fewer, source.rows.slice(count)])
+    return replace(source, rows=rows, ticks=ticks, compacted=len(fewer))
 
 
 def finish(pending: Pending) -> Closed | None:
@@ -207,11 +258,12 @@ def _joined(source: Waiting, rows: pa.Table, ticks: Ticks) -> Waiting:
     if not len(ticks):
         return source
     if len(source.ticks):
-        rows = pa.concat_tables([source.rows, rows])
+        rows = stack([source.rows, rows])
         ticks = np.concatenate([source.ticks, ticks])
     if not _ordered(ticks):
         order = np.argsort(ticks, kind="stable")
         rows, ticks = rows.take(pa.array(order)), ticks[order]
+        return replace(source, rows=rows, ticks=ticks, compacted=0)
     return replace(source, rows=rows, ticks=ticks)
 
 

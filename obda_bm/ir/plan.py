@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
-from obda_bm.ir.terms import ColumnRef, Predicate
+from obda_bm.ir.terms import ColumnRef, Comparison, Predicate
 from obda_bm.ir.verdict import Bound
 
 
@@ -42,8 +43,40 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Grid:
+    """The values from `lower` to `upper`, a `step` apart."""
+
+    lower: Fraction
+    upper: Fraction
+    step: Fraction
+
+    def __str__(self) -> str:
+        return str(self.lower) if self.lower == self.upper else f"{self.lower}..{self.upper}"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Dense values or texts, of which only the place among what they meet later matters."""
+
+    column: ColumnRef
+    grids: tuple[Grid, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.column} among {', '.join(map(str, (*self.grids, *self.texts)))}"
+
+
+ROW = "#row"
+"""The column of a static relation that tells its rows apart; no SQL name has a # in it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
-    """What arrives together: streams with equal timestamps, with the static rows they own."""
+    """What arrives together: streams with equal timestamps, with the static rows they meet.
+
+    A static relation that several inputs meet is joined with each of them; `ROW` tells later
+    whether they met the same row.
+    """
 
     scans: tuple[Scan, ...]
     statics: tuple[Scan, ...]
@@ -69,13 +102,12 @@ class Extreme:
     """The best, over partial matches, of the worst of `columns`: what one future test needs.
 
     For the test "at most τ" that is the minimum of the maximum of the columns at most τ. A column
-    that must be strictly below is shifted by a grain; dense ones, which have none, are `strict`.
+    that must be strictly below is shifted by a grain, and a dense one to the next floating number.
     """
 
     columns: tuple[ColumnRef, ...]
     shifts: tuple[int, ...]
     side: Side
-    strict: bool
     tests: tuple[ColumnRef, ...]
     gaps: tuple[int, ...]  # what a test adds to the value: strictness common to all columns
     lower: int | None = None
@@ -112,6 +144,8 @@ class Synopsis:
     horizon: int | None = None  # older times in the key are all alike
     different: tuple[ColumnRef, ...] = ()  # key columns that future texts must only differ from
     tests: int = 0  # how many future texts those are
+    places: tuple[Places, ...] = ()
+    unlike: tuple[Comparison, ...] = ()  # which of `different` is compared with which future text
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow as pa
 from obda_bm.ir.plan import BranchPlan, Extreme, Memory, Side, Step, Synopsis, SynopsisPlan
 from obda_bm.ir.spj import Semantics
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
+from obda_bm.kernel.contribution import contribution, extremes_of, tested
 from obda_bm.kernel.counts import multiply, ones
 from obda_bm.kernel.emit import all_results, branch_results, new_results, unless_answered
 from obda_bm.kernel.encoding import Array, TextPool
@@ -18,9 +20,9 @@ from obda_bm.kernel.front import Front, front
 from obda_bm.kernel.groups import Index
 from obda_bm.kernel.history import History, best, counted, present
 from obda_bm.kernel.pairs import matches
-from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything, ranked
+from obda_bm.kernel.rows import Mask, Rows, compare, concatenate, everything, ranked
 from obda_bm.kernel.scan import Codec, codec, equalities, holds, join_at_once, limit_of, read_input
-from obda_bm.kernel.state import KernelState
+from obda_bm.kernel.state import KernelState, shared
 from obda_bm.kernel.stores import Store, load, save
 
 
@@ -56,7 +58,7 @@ def advance(
         _advance_branch(plan, branch, stores, tables, until)
         for branch, stores in zip(plan.branches, state.synopses, strict=True)
     ]
-    kept = tuple(stores for stores, _ in done)
+    kept = shared(state, [stores for stores, _ in done])
     answer = all_results(plan, [found for _, found in done])
     if plan.semantics is Semantics.BAG:
         return Advanced(KernelState(kept, None, state.static, True), answer)
@@ -75,14 +77,23 @@ def _advance_branch(
     saved = []
     for i, (synopsis, store) in enumerate(zip(branch.synopses, stores, strict=True)):
         parts = [run_step(batch, s) for s in branch.steps if s.target == i]
-        new = [_contribution(batch, synopsis, part) for part in parts]
+        new = [contribution(synopsis, part, batch.how) for part in parts]
         history = _history(batch, synopsis, concatenate([load(store, synopsis, batch.how), *new]))
         batch = replace(batch, histories=(*batch.histories, history))
-        saved.append(save(history, synopsis, branch, batch.how, until))
+        saved.append(_saved(batch, history, synopsis, until))
     found = _projected(branch, [run_step(batch, s) for s in branch.steps if s.target is None])
     if plan.emitted is Memory.DERIVED:
         found = unless_answered(found, _answer_before(batch), branch, batch.how)
     return tuple(saved), branch_results(plan, found, branch, batch.how, batch.times)
+
+
+def _saved(batch: Batch, history: History | Front, synopsis: Synopsis, until: int) -> Store:
+    """What is left of a synopsis; entries that a horizon makes alike become one."""
+    store = save(history, synopsis, batch.plan, batch.how, until)
+    if synopsis.horizon is None:
+        return store
+    alike = _history(batch, synopsis, load(store, synopsis, batch.how))
+    return save(alike, synopsis, batch.plan, batch.how, until)
 
 
 def _arrived(plan: SynopsisPlan, branch: BranchPlan, tables: Mapping[str, pa.Table]) -> Batch:
@@ -128,10 +139,11 @@ def run_step(batch: Batch, step: Step) -> Rows:
 def _with_history(batch: Batch, rows: Rows, index: int, step: Step) -> Rows:
     """`rows` with the partial matches of synopsis `index` that were there before them."""
     history, how = batch.histories[index], batch.how
-    keys = equalities(step.joins, rows.columns, history.keys)
+    joins = _plain_joins(step, [*batch.plan.synopses[index].extremes, *extremes_of(rows)])
+    keys = equalities(joins, rows.columns, history.keys)
     mine = [how.comparable(rows.columns[a], a, history.keys[b]) for a, b in keys]
     theirs = [how.comparable(history.keys[b], b, rows.columns[a]) for a, b in keys]
-    limit = limit_of(step.joins, rows.columns, history.keys)
+    limit = limit_of(joins, rows.columns, history.keys)
     found = matches(mine, theirs, (len(rows), history.entries), limit)
     return concatenate(
         [_extended(batch, rows, index, step, *found.pairs(part)) for part in found.parts()]
@@ -157,35 +169,49 @@ def _extended(batch: Batch, rows: Rows, index: int, step: Step, row: Index, entr
 def _tests(batch: Batch, paired: Rows, before: Rows, synopsis: Synopsis, step: Step) -> Mask:
     """What is left to compare between the new partial matches and what is there already."""
     mask = everything(len(paired))
-    plain = {c for c in paired.columns if isinstance(c, ColumnRef)}
+    older = extremes_of(before)
     for join in step.joins:
-        columns = set(columns_of(join))
-        if columns <= plain and not columns <= set(before.columns):
-            mask &= holds(paired, join, batch.how)
-    for extreme in synopsis.extremes:
-        for test in extreme.tests:
-            if test in before.columns:
-                mask &= passes(paired, extreme, test, batch.how)
-    for other in [c for c in before.columns if isinstance(c, Extreme)]:
-        for extreme in synopsis.extremes:
-            mask &= _meet(paired, extreme, other, batch.how)
-            mask &= _meet(paired, other, extreme, batch.how)
-        for test in other.tests:
-            if test in plain and test not in before.columns:
-                mask &= passes(paired, other, test, batch.how)
+        for stored, other in permutations(columns_of(join)):
+            mine = _serving(synopsis.extremes, stored, other)
+            theirs = _serving(older, other, stored)
+            if not (mine or stored in synopsis.key) or not (theirs or other in before.columns):
+                continue
+            match mine, theirs:
+                case None, None:
+                    mask &= holds(paired, join, batch.how)
+                case Extreme(), None:
+                    mask &= passes(paired, mine, other, batch.how)
+                case None, Extreme():
+                    mask &= passes(paired, theirs, stored, batch.how)
+                case Extreme(), Extreme():
+                    mask &= _meet(paired, mine, theirs, batch.how)
+                    mask &= _meet(paired, theirs, mine, batch.how)
     return mask
+
+
+def _serving(extremes: Iterable[Extreme], column: ColumnRef, test: ColumnRef) -> Extreme | None:
+    """The extreme that stands for `column` when it is compared with `test`."""
+    return next((e for e in extremes if column in e.columns and test in e.tests), None)
+
+
+def _plain_joins(step: Step, extremes: Sequence[Extreme]) -> list[Comparison]:
+    """Joins of columns as they are, or of their places; extremes decide the others."""
+    return [
+        j
+        for j in step.joins
+        if isinstance(j, Comparison)
+        and not any(_serving(extremes, a, b) for a, b in permutations(columns_of(j)))
+    ]
 
 
 def passes(rows: Rows, extreme: Extreme, test: ColumnRef, how: Codec) -> Mask:
     """Whether the best stored value satisfies the test of a future column."""
-    value = rows.columns[extreme] + extreme.gap(test)
+    value = tested(rows, extreme, test, how)
     return _satisfies(value, extreme, how.comparable(rows.columns[test], test, value))
 
 
 def _satisfies(value: Array, extreme: Extreme, future: Array) -> Mask:
-    if extreme.side is Side.MIN:
-        return compare(value, Op.LT if extreme.strict else Op.LE, future)
-    return compare(value, Op.GT if extreme.strict else Op.GE, future)
+    return compare(value, Op.LE if extreme.side is Side.MIN else Op.GE, future)
 
 
 def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Mask:
@@ -194,65 +220,13 @@ def _meet(rows: Rows, one: Extreme, other: Extreme, how: Codec) -> Mask:
     Right where `other` is one column, or where each of the columns is tested by all of the other's
     in the same way; what else the two compare, single columns of them do.
     """
-    tested = set(other.columns) <= set(one.tests)
+    every = set(other.columns) <= set(one.tests)
     alike = len({one.gap(c) for c in other.columns if c in one.tests}) == 1
     complete = set(one.columns) <= set(other.tests) and not any((*one.shifts, *other.shifts))
-    if not (tested and alike and (len(other.columns) == 1 or complete)):
+    if not (every and alike and (len(other.columns) == 1 or complete)):
         return everything(len(rows))
-    value, raw = rows.columns[one] + one.gap(other.columns[0]), rows.columns[other]
-    if value.dtype == np.float64 and raw.dtype != np.float64:
-        raw = raw / how.unit(other.columns[0])
-    if raw.dtype == np.float64 and value.dtype != np.float64:
-        value = value / how.unit(one.columns[0])
-    return _satisfies(value, one, raw)
-
-
-def _contribution(batch: Batch, synopsis: Synopsis, rows: Rows) -> Rows:
-    """New partial matches as the synopsis keeps them: key columns clamped, extremes combined."""
-    columns: dict[Column, Array] = {c: rows.columns[c] for c in synopsis.key}
-    for clamp in synopsis.clamps:
-        columns[clamp.column] = _clipped(columns[clamp.column], clamp.lower, clamp.upper)
-    for extreme in synopsis.extremes:
-        columns[extreme] = _worst(batch, rows, extreme)
-    return Rows(columns, rows.rank, rows.weight)
-
-
-def _clipped(values: Array, lower: int | None, upper: int | None) -> Array:
-    if lower is not None:
-        values = np.maximum(values, lower)
-    return values if upper is None else np.minimum(values, upper)
-
-
-def _worst(batch: Batch, rows: Rows, extreme: Extreme) -> Array:
-    how = batch.how
-    dense = how.number_type(extreme) is np.float64
-    values = []
-    for column, shift in zip(extreme.columns, extreme.shifts, strict=True):
-        if column in rows.columns:
-            plain = rows.columns[column]
-            whole = dense and plain.dtype != np.float64
-            values.append(plain / how.unit(column) if whole else plain + shift)
-    older = [c for c in rows.columns if isinstance(c, Extreme)]
-    values += [rows.columns[o] + _regapped(o, extreme) for o in older if _serves(o, extreme)]
-    worst = values[0]
-    for value in values[1:]:
-        worst = np.maximum(worst, value) if extreme.side is Side.MIN else np.minimum(worst, value)
-    return _clipped(worst, extreme.lower, extreme.upper)
-
-
-def _regapped(older: Extreme, extreme: Extreme) -> int:
-    """The older value, as the larger extreme would hold it for a test that they share."""
-    test = next(t for t in extreme.tests if t in older.tests)
-    return older.gap(test) - extreme.gap(test)
-
-
-def _serves(older: Extreme, extreme: Extreme) -> bool:
-    return (
-        older.side is extreme.side
-        and older.strict == extreme.strict
-        and set(older.columns) <= set(extreme.columns)
-        and bool(set(older.tests) & set(extreme.tests))
-    )
+    value = tested(rows, one, other.columns[0], how)
+    return _satisfies(value, one, how.comparable(rows.columns[other], other.columns[0], value))
 
 
 def _history(batch: Batch, synopsis: Synopsis, rows: Rows) -> History | Front:

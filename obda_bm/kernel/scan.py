@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from obda_bm.ir.plan import BranchPlan, Extreme, Input, Scan
-from obda_bm.ir.sqltypes import Family, Order, SqlType
+from obda_bm.ir.plan import ROW, BranchPlan, Extreme, Input, Scan
+from obda_bm.ir.sqltypes import INTEGER, Family, Order, SqlType
 from obda_bm.ir.terms import (
     ColumnRef,
     Comparison,
@@ -24,6 +24,9 @@ from obda_bm.kernel.counts import multiply, ones
 from obda_bm.kernel.encoding import Array, TextPool, encode, encode_constant, is_null
 from obda_bm.kernel.pairs import Limit, matches
 from obda_bm.kernel.rows import Column, Mask, Rows, compare, concatenate, everything
+
+WEIGHT = "#weight"
+"""The column of reduced rows that tells how many rows each stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,8 @@ class Codec:
         return self.scale if number else 1
 
     def number_type(self, extreme: Extreme) -> type[np.float64] | type[np.int64]:
-        """An extreme is dense where one of its columns, or of what tests it, is."""
-        columns = (*extreme.columns, *extreme.tests)
+        """An extreme is dense where a column is, or where shifts are those of a dense test."""
+        columns = (*extreme.columns, *(extreme.tests if any(extreme.shifts) else ()))
         dense = any(self.types[c].order is Order.DENSE for c in columns)
         return np.float64 if dense else np.int64
 
@@ -55,6 +58,7 @@ class Codec:
 def codec(branch: BranchPlan, pool: TextPool) -> Codec:
     scans = [s for i in branch.inputs for s in (*i.scans, *i.statics)]
     types = {ColumnRef(s.alias, c.name): c.type for s in scans for c in s.relation.columns}
+    types.update({ColumnRef(s.alias, ROW): INTEGER for s in scans})
     times = frozenset(ColumnRef(s.alias, s.relation.time) for s in scans if s.relation.time)
     return Codec(types, times, branch.scale, pool)
 
@@ -90,45 +94,65 @@ def read_input(
 
 def read_scan(scan: Scan, branch: BranchPlan, table: pa.Table, how: Codec) -> Rows:
     """Tuples of one occurrence that pass its filters, with the columns that are carried on."""
-    carried = carried_columns(branch)
-    rows = _encoded(scan, table, how, carried)
+    rows = encode_scan(scan, branch, table, how)
+    return rows.only(carried_columns(branch)).where(passing(scan, branch, table, rows, how))
+
+
+def needed_columns(scan: Scan, branch: BranchPlan) -> frozenset[ColumnRef]:
+    """The columns of one occurrence that are filtered, compared or projected, and its time."""
+    named = {c for predicate in scan.filters for c in columns_of(predicate)}
+    named |= {limit.column for limit in scan.ranges}
+    named |= {c for c in carried_columns(branch) if c.occurrence == scan.alias}
+    time = scan.relation.time
+    return frozenset(named if time is None else named | {ColumnRef(scan.alias, time)})
+
+
+def encode_scan(scan: Scan, branch: BranchPlan, table: pa.Table, how: Codec) -> Rows:
+    """All tuples of one occurrence; `rank` holds the timestamp."""
+    columns: dict[Column, Array] = {
+        c: np.arange(table.num_rows)
+        if c.column == ROW
+        else encode(table.column(c.column), how.types[c], how.unit(c), how.pool)
+        for c in sorted(needed_columns(scan, branch))
+    }
+    time = scan.relation.time
+    rank = np.zeros(table.num_rows) if time is None else columns[ColumnRef(scan.alias, time)]
+    return Rows(columns, rank.astype(np.int64, copy=False), _weights(table))
+
+
+def _weights(table: pa.Table) -> Array:
+    """How often each row counts; rows that come as they are count once."""
+    if WEIGHT not in table.column_names:
+        return ones(table.num_rows)
+    weights = table.column(WEIGHT)
+    if pa.types.is_decimal(weights.type):
+        return np.array([int(weight) for weight in weights.to_pylist()], dtype=object)
+    return np.asarray(weights.to_numpy())
+
+
+def passing(scan: Scan, branch: BranchPlan, table: pa.Table, rows: Rows, how: Codec) -> Mask:
+    """Which tuples pass the filters, and have a value wherever they are compared."""
     mask = everything(len(rows))
-    for column in _filled(scan, table, joined_columns(branch)):
+    for column in _with_nulls(scan, branch, table):
         mask &= ~is_null(rows.columns[column])
     for predicate in scan.filters:
         mask &= holds(rows, predicate, how)
     for limit in scan.ranges:
         mask &= _within(rows.columns[limit.column], limit.lower, limit.upper)
-    return rows.only(carried).where(mask)
+    return mask
 
 
-def _filtered(scan: Scan) -> set[ColumnRef]:
-    named = {c for predicate in scan.filters for c in columns_of(predicate)}
-    return named.union(limit.column for limit in scan.ranges)
-
-
-def _filled(scan: Scan, table: pa.Table, joined: frozenset[ColumnRef]) -> list[ColumnRef]:
-    """Columns with NULLs in them, of which the query wants only the other values."""
-    wanted = _filtered(scan) | {c for c in joined if c.occurrence == scan.alias}
-    return [c for c in wanted if table.column(c.column).null_count or _is_dense(scan, c)]
-
-
-def _is_dense(scan: Scan, column: ColumnRef) -> bool:
-    """A dense column may hold NaN, which is taken for NULL."""
-    return scan.relation.column(column.column).type.order is Order.DENSE
-
-
-def _encoded(scan: Scan, table: pa.Table, how: Codec, carried: frozenset[ColumnRef]) -> Rows:
-    columns: dict[Column, Array] = {}
-    time = np.zeros(table.num_rows, dtype=np.int64)
-    for column in scan.relation.columns:
-        ref = ColumnRef(scan.alias, column.name)
-        if ref in carried or ref in _filtered(scan) or column.name == scan.relation.time:
-            values = encode(table.column(column.name), column.type, how.unit(ref), how.pool)
-            columns[ref] = values
-            if column.name == scan.relation.time:
-                time = values.astype(np.int64, copy=False)
-    return Rows(columns, time, ones(len(time)))
+def _with_nulls(scan: Scan, branch: BranchPlan, table: pa.Table) -> list[ColumnRef]:
+    """Columns with NULLs, or in dense ones NaNs, of which the query wants only the other values."""
+    compared = {c for predicate in scan.filters for c in columns_of(predicate)}
+    compared |= {limit.column for limit in scan.ranges}
+    compared |= {c for c in joined_columns(branch) if c.occurrence == scan.alias}
+    dense = {c.name for c in scan.relation.columns if c.type.order is Order.DENSE}
+    return [
+        c
+        for c in compared
+        if c.column != ROW and (c.column in dense or table.column(c.column).null_count)
+    ]
 
 
 def _within(values: Array, lower: int | None, upper: int | None) -> Mask:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from obda_bm.ir.plan import Memory, SynopsisPlan
 from obda_bm.kernel.emit import result_table
 from obda_bm.kernel.encoding import TextPool
 from obda_bm.kernel.scan import codec
+from obda_bm.kernel.sharing import signature
 from obda_bm.kernel.stores import Store, as_table, empty_store, from_table
 
 VERSION = 2
@@ -21,26 +22,42 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelState:
-    """One store per synopsis of each branch, the static tables, and what was emitted."""
+    """One store per synopsis of each branch, the static tables, and what was emitted.
+
+    Synopses that always hold the same have one store, the very same object.
+    """
 
     synopses: tuple[tuple[Store, ...], ...]
     emitted: pa.Table | None
     static: Mapping[str, pa.Table]
     started: bool = False
 
-    def stores(self) -> Iterator[Store]:
-        for branch in self.synopses:
-            yield from branch
+    def stores(self) -> list[Store]:
+        """The different stores."""
+        return list({id(store): store for branch in self.synopses for store in branch}.values())
 
 
 def initial_state(plan: SynopsisPlan, static: Mapping[str, pa.Table]) -> KernelState:
     """Nothing has arrived yet."""
+    stores: dict[Hashable, Store] = {}
     synopses = tuple(
-        tuple(empty_store(synopsis, codec(branch, TextPool())) for synopsis in branch.synopses)
+        tuple(
+            stores.setdefault(signature(branch, i), empty_store(s, codec(branch, TextPool())))
+            for i, s in enumerate(branch.synopses)
+        )
         for branch in plan.branches
     )
     emitted = result_table(plan).drop(["time", "count"]) if plan.emitted is Memory.STORED else None
     return KernelState(synopses, emitted, dict(static))
+
+
+def shared(before: KernelState, after: Sequence[Sequence[Store]]) -> tuple[tuple[Store, ...], ...]:
+    """The stores `after` a batch, with one for all synopses that had one `before`."""
+    first: dict[int, Store] = {}
+    return tuple(
+        tuple(first.setdefault(id(a), b) for a, b in zip(old, new, strict=True))
+        for old, new in zip(before.synopses, after, strict=True)
+    )
 
 
 def state_units(state: KernelState) -> int:
@@ -51,10 +68,11 @@ def state_units(state: KernelState) -> int:
 
 def serialise(state: KernelState) -> bytes:
     """The state as bytes; static relations are not part of it, they are read again."""
-    tables = [*map(as_table, state.stores()), *([] if state.emitted is None else [state.emitted])]
+    stores = state.stores()
+    tables = [*map(as_table, stores), *([] if state.emitted is None else [state.emitted])]
     head = {
         "version": VERSION,
-        "synopses": [len(branch) for branch in state.synopses],
+        "synopses": [[_index(stores, s) for s in branch] for branch in state.synopses],
         "emitted": state.emitted is not None,
         "started": state.started,
     }
@@ -69,6 +87,10 @@ def serialise(state: KernelState) -> bytes:
     return out.getvalue()
 
 
+def _index(stores: Sequence[Store], wanted: Store) -> int:
+    return next(i for i, store in enumerate(stores) if store is wanted)
+
+
 def deserialise(
     plan: SynopsisPlan, data: bytes, static: Mapping[str, pa.Table] | None = None
 ) -> KernelState:
@@ -81,10 +103,12 @@ def deserialise(
     head = json.loads(source.read(int.from_bytes(source.read(8), "little")))
     if head["version"] != VERSION:
         raise ValueError(f"the state has version {head['version']}, this program {VERSION}")
-    if head["synopses"] != [len(branch.synopses) for branch in plan.branches]:
+    indexes = head["synopses"]
+    if [len(branch) for branch in indexes] != [len(branch.synopses) for branch in plan.branches]:
         raise ValueError("the state belongs to another plan")
-    counts = head["synopses"]
-    synopses = tuple(tuple(from_table(_read(source)) for _ in range(n)) for n in counts)
+    many = 1 + max((i for branch in indexes for i in branch), default=-1)
+    stores = [from_table(_read(source)) for _ in range(many)]
+    synopses = tuple(tuple(stores[i] for i in branch) for branch in indexes)
     emitted = _read(source) if head["emitted"] else None
     return KernelState(synopses, emitted, dict(static or {}), head["started"])
 

@@ -15,8 +15,8 @@ from obda_bm.ir.terms import ColumnRef
 from obda_bm.kernel.counts import WIDE, ones
 from obda_bm.kernel.encoding import Array, decode, encode
 from obda_bm.kernel.front import Front
-from obda_bm.kernel.groups import row_codes
 from obda_bm.kernel.history import History
+from obda_bm.kernel.representatives import representatives
 from obda_bm.kernel.rows import Column, Rows
 from obda_bm.kernel.scan import Codec
 
@@ -100,38 +100,26 @@ def _kept(
     outside = [x for i, x in enumerate(branch.inputs) if i not in synopsis.inputs]
     if any(x.end is not None and x.end < until for x in outside):
         return np.zeros(size, dtype=np.bool_)
-    keep = _representatives(keys, synopsis, size)
+    keep = _representing(keys, synopsis, size)
     for expiry in synopsis.expiries:
         keep &= keys[expiry.time] + expiry.ticks >= until
     return keep
 
 
-def _representatives(
-    columns: Mapping[ColumnRef, Array], synopsis: Synopsis, size: int
+def _representing(
+    keys: Mapping[ColumnRef, Array], synopsis: Synopsis, size: int
 ) -> npt.NDArray[np.bool_]:
-    """Of texts that future ones must only differ from, as many as those can never exclude.
-
-    One column needs one value more than there are tests. Of several columns and one test, an
-    entry is needed as long as some text excludes all that are kept, but not this one.
-    """
-    keep = np.ones(size, dtype=np.bool_)
-    if not synopsis.different or (len(synopsis.different) > 1 and synopsis.tests > 1):
-        return keep
-    rest = [columns[c] for c in synopsis.key if c not in synopsis.different]
-    ids, _ = row_codes(rest, size)
-    excluding: dict[int, set[int]] = {}
-    kept: dict[int, int] = {}
-    for i, entry in enumerate(ids.tolist()):
-        values = {int(columns[c][i]) for c in synopsis.different}
-        if len(synopsis.different) == 1:
-            kept[entry] = kept.get(entry, 0) + 1
-            keep[i] = kept[entry] <= synopsis.tests + 1
-        elif entry not in excluding:
-            excluding[entry] = values
-        else:
-            keep[i] = bool(excluding[entry] - values)
-            excluding[entry] &= values
-    return keep
+    """All entries, or those that stand for all others that future texts must only differ from."""
+    if not synopsis.different:
+        return np.ones(size, dtype=np.bool_)
+    tests = list(dict.fromkeys(join.right for join in synopsis.unlike))
+    pattern = [
+        (synopsis.different.index(join.left), tests.index(join.right))
+        for join in synopsis.unlike
+        if isinstance(join.left, ColumnRef)
+    ]
+    rest = [keys[c] for c in synopsis.key if c not in synopsis.different]
+    return representatives(rest, [keys[c] for c in synopsis.different], pattern, size)
 
 
 def _older_alike(column: ColumnRef, values: Array, how: Codec, horizon: int) -> Array:

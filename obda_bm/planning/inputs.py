@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
 
-from obda_bm.ir.plan import Input, Range, Scan
+from obda_bm.ir.plan import ROW, Input, Range, Scan
 from obda_bm.ir.spj import SpjQuery
 from obda_bm.ir.sqltypes import Family, Order
 from obda_bm.ir.terms import (
@@ -16,6 +17,7 @@ from obda_bm.ir.terms import (
     Op,
     Predicate,
     columns_of,
+    rename,
 )
 from obda_bm.order.closure import Closure
 from obda_bm.order.joins import joins
@@ -44,8 +46,67 @@ def read_arrivals(closure: Closure) -> Arrivals:
         _input(closure, timeline, i, [a for a, owner in owners.items() if owner == i], scale)
         for i in range(len(timeline.streams))
     )
-    bare = Arrivals(timeline, inputs, (), scale)
-    return Arrivals(timeline, inputs, tuple(_cross_joins(closure, bare)), scale)
+    meetings = [m for alias, i in owners.items() for m in _meetings(closure, timeline, alias, i)]
+    for meeting in meetings:
+        inputs = tuple(
+            _with_copy(x, meeting, closure, scale) if i == meeting.input else x
+            for i, x in enumerate(inputs)
+        )
+    crossing = _cross_joins(closure, Arrivals(timeline, inputs, (), scale))
+    inside = {p for meeting in meetings for p in meeting.predicates}
+    joins = [*(j for j in crossing if j not in inside), *(m.same_row for m in meetings)]
+    return Arrivals(timeline, inputs, tuple(joins), scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A static relation that an input is compared with, although another one owns it."""
+
+    alias: str
+    input: int
+    predicates: tuple[Predicate, ...]
+
+    @property
+    def copy(self) -> str:
+        return f"{self.alias}@{self.input}"
+
+    @property
+    def same_row(self) -> Comparison:
+        return Comparison(ColumnRef(self.alias, ROW), Op.EQ, ColumnRef(self.copy, ROW))
+
+
+def _meetings(closure: Closure, timeline: Timeline, alias: str, owner: int) -> Iterator[Meeting]:
+    """The inputs that wait for others without the owner: they are keyed by the rows they met."""
+    for i, stream in enumerate(timeline.streams):
+        predicates = tuple(
+            p
+            for p in closure.query.predicates
+            if alias in (names := {c.occurrence for c in columns_of(p)})
+            and len(names) == 2
+            and names & set(stream.aliases)
+        )
+        waits = timeline.down(stream) != frozenset(timeline.streams)
+        if predicates and waits and timeline.streams[owner] not in timeline.down(stream):
+            yield Meeting(alias, i, predicates)
+
+
+def _with_copy(given: Input, meeting: Meeting, closure: Closure, scale: int) -> Input:
+    """The input, joined with static rows of its own."""
+    scan = _scan(closure, meeting.alias, scale)
+    renaming = {
+        c: ColumnRef(meeting.copy, c.column)
+        for p in (*meeting.predicates, *scan.filters)
+        for c in columns_of(p)
+        if c.occurrence == meeting.alias
+    }
+    copy = Scan(
+        meeting.copy,
+        scan.relation,
+        tuple(rename(p, renaming) for p in scan.filters),
+        tuple(replace(r, column=ColumnRef(meeting.copy, r.column.column)) for r in scan.ranges),
+    )
+    joins = tuple(rename(p, renaming) for p in meeting.predicates)
+    return replace(given, statics=(*given.statics, copy), joins=(*given.joins, *joins))
 
 
 def _scale(closure: Closure) -> int:
@@ -83,6 +144,8 @@ def _linked_owner(
 ) -> int | None:
     near = {other for link in links if alias in link for other in link - {alias}}
     direct = [i for i, s in enumerate(timeline.streams) if near & set(s.aliases)]
+    # Rather one that others wait for: those have the row in what they are joined with.
+    direct.sort(key=lambda i: len(timeline.down(timeline.streams[i])))
     indirect = [owners[other] for other in sorted(near) if other in owners]
     return next(iter(direct + indirect), None)
 
@@ -99,12 +162,25 @@ def _input(
         and {c.occurrence for c in columns_of(p)} <= together
         and not any(closure.query.is_time(c) for c in columns_of(p))
     )
+    implied = _implied_equalities(closure, together)
+    across = [p for p in implied if len({c.occurrence for c in columns_of(p)}) > 1]
+    inner = tuple(dict.fromkeys((*inner, *across)))
     return Input(
         tuple(_scan(closure, alias, scale) for alias in aliases),
         tuple(_scan(closure, alias, scale) for alias in statics),
         inner,
         closure.times.upper(timeline.time(timeline.streams[index])),
     )
+
+
+def _implied_equalities(closure: Closure, aliases: set[str]) -> list[Comparison]:
+    """Columns that P+ makes equal, if only through others: what violates this never matches."""
+    columns = [c for c in closure.values.nodes if c.occurrence in aliases]
+    return [
+        Comparison(a, Op.EQ, b)
+        for a, b in combinations(columns, 2)
+        if closure.equals(a, b) and closure.constant(a) is None
+    ]
 
 
 def _scan(closure: Closure, alias: str, scale: int) -> Scan:
@@ -114,6 +190,7 @@ def _scan(closure: Closure, alias: str, scale: int) -> Scan:
     stated = {c for p in query.predicates for c in columns_of(p)}
     columns = [c for c in closure.values.nodes if c.occurrence == alias and c in stated]
     implied = [f for c in columns for f in _implied(closure, c)]
+    implied += _implied_equalities(closure, {alias})
     ranges = [r for c in columns if (r := number_range(closure, c, scale)) is not None]
     filters = dict.fromkeys([*own, *implied])
     return Scan(alias, query.occurrence(alias).relation, tuple(filters), tuple(ranges))

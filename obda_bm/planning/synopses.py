@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import permutations
+from typing import TypeVar
 
-from obda_bm.ir.plan import Expiry, Extreme, Range, Side, Synopsis
+from obda_bm.ir.plan import Expiry, Extreme, Side, Synopsis
 from obda_bm.ir.spj import Semantics
 from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.order.streams import Stream
-from obda_bm.planning.inputs import Arrivals, number_range, units_per_one
+from obda_bm.planning.inputs import Arrivals, units_per_one
+from obda_bm.planning.places import clamp, common_range, has_few_places, places
 
 Piece = frozenset[int]
+T = TypeVar("T")
 
 
 def pieces(arrivals: Arrivals) -> list[Piece]:
@@ -41,28 +45,37 @@ def _tied(arrivals: Arrivals, x: Stream, y: Stream) -> bool:
 
 def synopsis(arrivals: Arrivals, piece: Piece, semantics: Semantics) -> Synopsis:
     crossing = [o for j in arrivals.joins for o in _oriented(arrivals, j, piece)]
-    exact, order = _needs(arrivals, piece, crossing)
     if semantics is Semantics.SET:
+        exact, order = _needs(arrivals, piece, crossing, _is_order)
         return _set_synopsis(arrivals, piece, exact, order, crossing)
-    compared = dict.fromkeys(_column(j.left) for j in order)
-    clamps = [c for column in compared if (c := _clamp(arrivals, column, order)) is not None]
+    exact, placed = _needs(arrivals, piece, crossing, _is_placed)
+    compared = dict.fromkeys(_column(j.left) for j in placed)
+    partners = {c: [_column(j.right) for j in placed if j.left == c] for c in compared}
     return Synopsis(
         tuple(sorted(piece)),
         (*exact, *compared),
-        clamps=tuple(clamps),
+        clamps=_present(clamp(arrivals, c, partners[c]) for c in compared),
         expiries=_expiries(arrivals, piece, exact),
         horizon=_horizon(crossing),
+        places=_present(places(arrivals, c, partners[c]) for c in compared),
     )
 
 
+def _present(found: Iterable[T | None]) -> tuple[T, ...]:
+    return tuple(item for item in found if item is not None)
+
+
 def _needs(
-    arrivals: Arrivals, piece: Piece, crossing: list[Comparison]
+    arrivals: Arrivals,
+    piece: Piece,
+    crossing: list[Comparison],
+    by_place: Callable[[Arrivals, Comparison], bool],
 ) -> tuple[dict[ColumnRef, None], list[Comparison]]:
-    """Columns that are needed as they are, and inequalities of the others."""
+    """Columns that are needed as they are, and comparisons that need less of the others."""
     query = arrivals.timeline.closure.query
     exact = dict.fromkeys(c for c in query.projected if arrivals.owner(c) in piece)
-    exact.update(dict.fromkeys(_column(j.left) for j in crossing if not _is_order(arrivals, j)))
-    return exact, [j for j in crossing if _is_order(arrivals, j) and j.left not in exact]
+    exact.update(dict.fromkeys(_column(j.left) for j in crossing if not by_place(arrivals, j)))
+    return exact, [j for j in crossing if by_place(arrivals, j) and j.left not in exact]
 
 
 def _set_synopsis(
@@ -72,35 +85,28 @@ def _set_synopsis(
     order: list[Comparison],
     crossing: list[Comparison],
 ) -> Synopsis:
-    """Presence or extremes; several of them only for columns that a key cannot hold."""
-    keyed = dict.fromkeys(c for j in order if _is_keyed(arrivals, c := _column(j.left)))
-    found = [_clamp(arrivals, c, order) for c in keyed]
-    order = [j for j in order if j.left not in keyed]
+    """Presence or an extreme; where one will not do, comparisons with few outcomes go to the key.
+
+    Several extremes are left where a key cannot tell all that is compared.
+    """
+    several = len(_extremes(arrivals, order)) > 1
+    placed = [j for j in order if several and has_few_places(arrivals, j)]
+    keyed = dict.fromkeys(_column(j.left) for j in placed)
+    partners = {c: [_column(j.right) for j in placed if j.left == c] for c in keyed}
+    order = [j for j in order if j not in placed]
     different = _different(arrivals, exact, crossing) if not order else ()
     return Synopsis(
         tuple(sorted(piece)),
         (*exact, *keyed),
-        clamps=tuple(clamp for clamp in found if clamp is not None),
+        clamps=_present(clamp(arrivals, c, partners[c]) for c in keyed),
         extremes=_extremes(arrivals, order),
         expiries=_expiries(arrivals, piece, exact),
         horizon=_horizon(crossing),
         different=different,
         tests=len({j.right for j in crossing if j.left in different}),
+        unlike=tuple(j for j in crossing if j.left in different),
+        places=_present(places(arrivals, c, partners[c]) for c in keyed),
     )
-
-
-def _is_keyed(arrivals: Arrivals, column: ColumnRef) -> bool:
-    """Whether a bounded column is held in keys: where it is kept first, one extreme will not do.
-
-    Larger pieces follow the smallest one, which they are built from.
-    """
-    timeline = arrivals.timeline
-    if not timeline.closure.bounded(column):
-        return False
-    first = timeline.down(timeline.streams[arrivals.owner(column)])
-    piece = frozenset(map(timeline.streams.index, first))
-    crossing = [o for j in arrivals.joins for o in _oriented(arrivals, j, piece)]
-    return len(_extremes(arrivals, _needs(arrivals, piece, crossing)[1])) > 1
 
 
 def _different(
@@ -137,27 +143,29 @@ def _column(term: object) -> ColumnRef:
 
 def _is_order(arrivals: Arrivals, join: Comparison) -> bool:
     """An inequality of values; intervals of time need the timestamps themselves."""
-    timed = any(arrivals.timeline.closure.query.is_time(c) for c in columns_of(join))
-    return join.op not in (Op.EQ, Op.NE) and not timed
+    return join.op is not Op.NE and _is_placed(arrivals, join)
+
+
+def _is_placed(arrivals: Arrivals, join: Comparison) -> bool:
+    """Whether the place of a value among those it will meet decides `join`."""
+    query = arrivals.timeline.closure.query
+    return join.op is not Op.EQ and not any(map(query.is_time, columns_of(join)))
 
 
 def _extremes(arrivals: Arrivals, order: list[Comparison]) -> tuple[Extreme, ...]:
     """One extreme per set of columns that a future column is tested against."""
-    asked = dict.fromkeys((j.right, _side(j), _strictness(arrivals, j)) for j in order)
     found: dict[tuple[object, ...], Extreme] = {}
-    for test, side, strict in asked:
-        group = [
-            j
-            for j in order
-            if (j.right, _side(j), _strictness(arrivals, j)) == (test, side, strict)
-        ]
+    for test, side in dict.fromkeys((_column(j.right), _side(j)) for j in order):
+        group = [j for j in order if (j.right, _side(j)) == (test, side)]
         columns = tuple(_column(j.left) for j in group)
-        full = [_shift(arrivals, j) for j in group]
+        full = _shifts(arrivals, group)
         gap = min(full, key=abs)
         shifts = tuple(shift - gap for shift in full)
-        key = (columns, shifts, side, strict)
-        tests, gaps = (found[key].tests, found[key].gaps) if key in found else ((), ())
-        found[key] = Extreme(columns, shifts, side, strict, (*tests, _column(test)), (*gaps, gap))
+        # A column by itself is kept as it is; several with shifts, as the test sees them.
+        dense = any(shifts) and _is_dense(arrivals, [test])
+        known = found.get((columns, shifts, side, dense), Extreme(columns, shifts, side, (), ()))
+        tests, gaps = (*known.tests, test), (*known.gaps, gap)
+        found[columns, shifts, side, dense] = replace(known, tests=tests, gaps=gaps)
     return tuple(_clamped(arrivals, extreme) for extreme in found.values())
 
 
@@ -165,63 +173,38 @@ def _side(join: Comparison) -> Side:
     return Side.MIN if join.op in (Op.LT, Op.LE) else Side.MAX
 
 
-def _is_dense(arrivals: Arrivals, join: Comparison) -> bool:
+def _is_dense(arrivals: Arrivals, columns: Iterable[ColumnRef]) -> bool:
     query = arrivals.timeline.closure.query
-    return any(query.column(c).type.order is Order.DENSE for c in columns_of(join))
+    return any(query.column(c).type.order is Order.DENSE for c in columns)
 
 
-def _strictness(arrivals: Arrivals, join: Comparison) -> bool:
-    return _is_dense(arrivals, join) and join.op in (Op.LT, Op.GT)
+def _shifts(arrivals: Arrivals, group: list[Comparison]) -> list[int]:
+    """What makes `s < f` into `s + shift <= f`: the finer grain, or the next number if dense."""
+    dense = _is_dense(arrivals, [c for j in group for c in columns_of(j)])
+    found = []
+    for join in group:
+        grain = 1 if dense else _finer_grain(arrivals, join)
+        found.append({Op.LT: grain, Op.GT: -grain}.get(join.op, 0))
+    return found
 
 
-def _shift(arrivals: Arrivals, join: Comparison) -> int:
-    """What makes `s < f` into `s + shift <= f`: the finer grain of the two."""
-    if _is_dense(arrivals, join) or join.op in (Op.LE, Op.GE):
-        return 0
+def _finer_grain(arrivals: Arrivals, join: Comparison) -> int:
     query = arrivals.timeline.closure.query
-    grain = min(
+    return min(
         int(query.column(c).type.grain * units_per_one(query, c, arrivals.scale))
         for c in columns_of(join)
     )
-    return grain if join.op is Op.LT else -grain
 
 
 def _clamped(arrivals: Arrivals, extreme: Extreme) -> Extreme:
     """Below everything that a test can be, values are alike; above, they never pass."""
-    query = arrivals.timeline.closure.query
-    dense = any(
-        query.column(c).type.order is Order.DENSE for c in (*extreme.columns, *extreme.tests)
-    )
+    dense = _is_dense(arrivals, (*extreme.columns, *extreme.tests))
     if dense or len(arrivals.inputs) > 2:
         return extreme  # two older matches compare their values as they are
-    lower, upper = _test_range(arrivals, extreme.tests)
+    lower, upper = common_range(arrivals, extreme.tests)
     if extreme.side is Side.MIN:
         return replace(extreme, lower=None if lower is None else lower - max(extreme.gaps))
     return replace(extreme, upper=None if upper is None else upper - min(extreme.gaps))
-
-
-def _clamp(arrivals: Arrivals, column: ColumnRef, order: list[Comparison]) -> Range | None:
-    """What lies beyond all that `column` will be compared with is alike, just beyond."""
-    query = arrivals.timeline.closure.query
-    if query.column(column).type.order is not Order.DISCRETE:
-        return None
-    lower, upper = _test_range(arrivals, [_column(j.right) for j in order if j.left == column])
-    unit = units_per_one(query, column, arrivals.scale)
-    return Range(
-        column, None if lower is None else lower - unit, None if upper is None else upper + unit
-    )
-
-
-def _test_range(
-    arrivals: Arrivals, tests: tuple[ColumnRef, ...] | list[ColumnRef]
-) -> tuple[int | None, int | None]:
-    ranges = [number_range(arrivals.timeline.closure, t, arrivals.scale) for t in tests]
-    lowers = [None if r is None else r.lower for r in ranges]
-    uppers = [None if r is None else r.upper for r in ranges]
-    return (
-        None if None in lowers else min(low for low in lowers if low is not None),
-        None if None in uppers else max(up for up in uppers if up is not None),
-    )
 
 
 def _expiries(arrivals: Arrivals, piece: Piece, key: dict[ColumnRef, None]) -> tuple[Expiry, ...]:

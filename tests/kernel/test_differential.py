@@ -1,12 +1,12 @@
 """Random bounded queries on random streams, cut into random batches: kernel against reference.
 
-`OBDA_BM_PAIRS=20000 pytest tests/kernel/test_differential.py` tries more. A failure prints the seed
-of its pair, and the pair with as few tuples as still show it.
+`pytest tests/kernel/test_differential.py --differential 20000 --seed today` tries more, and others.
+A failure prints the seed of its pair, and the pair with as few tuples as still show it;
+`--differential 0 --seed SEED` tries that pair again.
 """
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +40,6 @@ from tests.kernel.streams import (
     timestamps,
 )
 
-PAIRS = int(os.environ.get("OBDA_BM_PAIRS", "2000"))
 CHUNKS = 8
 SHOWN = 3
 """So many kinds of failures of a chunk are shrunk and shown; the others are counted."""
@@ -295,8 +294,12 @@ def run_kernel(
     tuples: Tuples,
     cuts: Sequence[int],
     between: Callable[[Any, Any, Any], Any] = lambda plan, state, static: state,
+    arriving: Callable[[Any, str, Any], Any] = lambda plan, stream, rows: rows,
 ) -> Run:
-    """The kernel on `tuples`, cut into batches; `between` batches the state may be replaced."""
+    """The kernel on `tuples`, cut into batches.
+
+    `between` batches the state may be replaced, and rows may be as they are `arriving`.
+    """
     from obda_bm.kernel import advance, initial_state, state_units
     from obda_bm.planning import build_plan
 
@@ -312,7 +315,8 @@ def run_kernel(
     peak = state_units(state)
     previous = None
     for until, batch in zip(cuts, batches(query, tuples, cuts), strict=True):
-        rows = {name: arrow_table(relations[name], chosen) for name, chosen in batch.items()}
+        tables = {name: arrow_table(relations[name], chosen) for name, chosen in batch.items()}
+        rows = {name: arriving(plan, name, table) for name, table in tables.items()}
         done = advance(plan, state, rows, until)
         for time, counted in emitted(done.results).items():
             assert time < until, f"{time} is emitted in a batch that ends at {until}"
@@ -455,13 +459,21 @@ def failing_cuts(pair: Pair) -> Sequence[int] | None:
     return None
 
 
+def seeds(config: pytest.Config, chunk: int) -> list[str]:
+    """The seeds of one chunk; a single seed is the whole of the first one."""
+    pairs, seed = config.getoption("--differential"), config.getoption("--seed")
+    if not pairs:
+        return [seed] if chunk == 0 else []
+    return [f"{seed}{chunk}-{i}" for i in range(-(-pairs // CHUNKS))]
+
+
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_agrees_with_the_reference(chunk: int) -> None:
+def test_agrees_with_the_reference(chunk: int, pytestconfig: pytest.Config) -> None:
     reports: list[str] = []
     failed: Counter[str] = Counter()
-    count = -(-PAIRS // CHUNKS)
-    for i in range(count):
-        pair = pair_of(f"{chunk}-{i}")
+    tried = seeds(pytestconfig, chunk)
+    for seed in tried:
+        pair = pair_of(seed)
         cuts = failing_cuts(pair)
         if cuts is None:
             continue
@@ -471,7 +483,7 @@ def test_agrees_with_the_reference(chunk: int) -> None:
             reports.append(report(pair.seed, pair.query, pair.verdict, pair.tuples, cuts))
     if failed:
         kinds = [f"  {n} times: {kind}" for kind, n in failed.most_common()]
-        title = f"{failed.total()} of {count} pairs fail"
+        title = f"{failed.total()} of {len(tried)} pairs fail"
         pytest.fail("\n\n".join(["\n".join([title, *kinds]), *reports]), pytrace=False)
 
 

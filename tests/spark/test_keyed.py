@@ -15,7 +15,7 @@ from obda_bm.execution.mistakes import ExecutionError
 from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
-from obda_bm.planning.placement import Keyed, OnDriver, find_key, placements
+from obda_bm.planning.placement import Aggregated, Keyed, OnDriver, find_key, placements
 from tests.spark.runs import Collected, read_lines, run_once, total, write_parts
 
 SETTING = """
@@ -110,7 +110,7 @@ def test_goes_on_after_the_end(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SETTING)
     compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
     emitted: dict[str, Any] = {}
-    for placement in (key_of(compiled), OnDriver()):
+    for placement in (key_of(compiled), Aggregated(), OnDriver()):
         place, sink = tmp_path / type(placement).__name__, Collected()
         place.mkdir()
         frames = {}
@@ -144,8 +144,8 @@ def test_goes_on_after_the_end(spark: Any, tmp_path: Path) -> None:
         emitted[str(placement)] = (sink.emitted, late, run.report.late, run.report.results)
         assert late.total() == run.report.late > 0
         assert inspect_store(place / "state")["newest"]["ended"]
-    keyed, driver = emitted.values()
-    assert keyed == driver
+    keyed, aggregated, driver = emitted.values()
+    assert keyed == aggregated == driver
 
 
 def test_path_that_the_state_reader_cannot_read(spark: Any, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_set_query_needs_its_key(tmp_path: Path) -> None:
     sql = QUERIES["not projected"].replace("SELECT", "SELECT DISTINCT")
     compiled = compile_sql(sql, load_setting(tmp_path / "s.toml"))
     assert compiled.plan is not None
-    assert placements(compiled.plan) == (OnDriver(),)
+    assert placements(compiled.plan) == (Aggregated(), OnDriver())
 
 
 def test_self_join_on_two_columns_has_no_key(tmp_path: Path) -> None:

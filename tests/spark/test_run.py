@@ -211,6 +211,25 @@ class TestRefused:
         newest.write_bytes(data)
         self.refuse(spark, job, "the file is damaged")
 
+    def test_changed_static_relation(self, spark: Any, tmp_path: Path) -> None:
+        """The state knows its rows by their place; in another order they are the same."""
+        text = """[relations.known]
+columns = { id = "INTEGER" }
+source = { format = "csv", path = "known.csv" }
+"""
+        (tmp_path / "s.toml").write_text(STREAMS + text)
+        sql = AFTER.replace("WHERE", ", known k WHERE k.id = f.id AND")
+        query = compile_sql(sql, load_setting(tmp_path / "s.toml"))
+        write_parts(tmp_path / "fast", in_parts(FAST, 60))
+        write_parts(tmp_path / "slow", in_parts(SLOW, 12))
+        (tmp_path / "known.csv").write_text("id\n1\n2\n3\n")
+        run_once(spark, query, tmp_path / "state")
+        (tmp_path / "known.csv").write_text("id\n3\n1\n2\n")
+        run_once(spark, query, tmp_path / "state")
+        (tmp_path / "known.csv").write_text("id\n3\n1\n4\n")
+        with pytest.raises(ExecutionError, match="static relation 'known' is not the one"):
+            run_once(spark, query, tmp_path / "state")
+
     def test_something_else(self, spark: Any, tmp_path: Path) -> None:
         (tmp_path / "state").mkdir()
         (tmp_path / "state" / "thesis.tex").write_text("")

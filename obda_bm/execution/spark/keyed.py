@@ -76,7 +76,7 @@ def packer(
     """Cuts the rows of one stream into packets."""
 
     def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for given in _gathered(batches):
+        for given in gathered(batches):
             named = given.rename_columns([c.name for c in lane.relation.columns])
             rows = conform(lane.relation, named, Origin(lane.relation.name))
             newest = clock.milliseconds(int(ticks_of(lane.relation, rows).max()))
@@ -95,7 +95,7 @@ def packer(
     return pack_rows
 
 
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Fewer and larger batches."""
     held: list[pa.RecordBatch] = []
     for batch in batches:

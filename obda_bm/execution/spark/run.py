@@ -25,9 +25,10 @@ from obda_bm.execution.sources import read_static
 from obda_bm.execution.spark.files import Write, write_atomically
 from obda_bm.execution.spark.metrics import MetricsListener, Observer, Recent
 from obda_bm.execution.spark.output import BatchSink, FileSink
+from obda_bm.execution.spark.packing import digest, in_order
 from obda_bm.execution.spark.placed import Job, Kernel, placed, streams_of
 from obda_bm.execution.spark.snapshot import fingerprint
-from obda_bm.execution.spark.store import Store, hold_store
+from obda_bm.execution.spark.store import Owner, Store, hold_store
 from obda_bm.execution.spark.streams import read_stream
 from obda_bm.ir.catalog import Extent, Relation
 from obda_bm.ir.plan import SynopsisPlan
@@ -159,9 +160,11 @@ def run_spark(
     recent = Recent()
     with ExitStack() as held, spoken():
         directory = Path(state) if state else Path(held.enter_context(_scratch()))
-        mark = fingerprint(plan, chosen)
-        store = held.enter_context(hold_store(directory, mark, str(compiled.query), write))
         given = Given(streams or {}, static or {})
+        fixed = _static(relations, given, compiled.setting.directory)
+        digests = {name: digest(table) for name, table in fixed.items()}
+        owner = Owner(fingerprint(plan, chosen), str(compiled.query), digests)
+        store = held.enter_context(hold_store(directory, owner, write))
         job = Job(
             plan,
             store,
@@ -169,7 +172,7 @@ def run_spark(
             Path(late) if late else directory / "late",
             limits,
             (recent.add, *observers),
-            _static(relations, given, compiled.setting.directory),
+            fixed,
             _frames(spark, relations, given, compiled.setting.directory),
         )
         kernel, news = placed(job, chosen, spark)
@@ -231,9 +234,11 @@ def _frames(
 
 def _static(relations: Sequence[Relation], given: Given, directory: Path) -> dict[str, pa.Table]:
     return {
-        r.name: _given_static(r, given.static[r.name])
-        if r.name in given.static
-        else read_static(r, directory)
+        r.name: in_order(
+            _given_static(r, given.static[r.name])
+            if r.name in given.static
+            else read_static(r, directory)
+        )
         for r in relations
         if r.extent is Extent.STATIC
     }
