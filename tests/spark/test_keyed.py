@@ -11,9 +11,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from obda_bm.execution.local import Limits
 from obda_bm.execution.mistakes import ExecutionError
 from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
+from obda_bm.interfaces.cli.state import as_text
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
 from obda_bm.planning.placement import Aggregated, Keyed, OnDriver, find_key, placements
 from tests.spark.runs import Collected, read_lines, run_once, total, write_parts
@@ -153,6 +155,25 @@ def test_path_that_the_state_reader_cannot_read(spark: Any, tmp_path: Path) -> N
     compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
     with pytest.raises(ExecutionError, match="has ' ' in its path"):
         run_once(spark, compiled, tmp_path / "a b", placement=key_of(compiled))
+
+
+def test_waiting_rows_have_a_cap(spark: Any, tmp_path: Path) -> None:
+    """Alarms never come, so readings wait."""
+    write_data(tmp_path)
+    for path in (tmp_path / "alarm").iterdir():
+        path.unlink()
+    compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
+    with pytest.raises(ExecutionError, match="rows wait, at most 60 may"):
+        run_once(spark, compiled, placement=key_of(compiled), limits=Limits(max_pending=60))
+
+
+def test_state_is_shown(spark: Any, tmp_path: Path) -> None:
+    write_data(tmp_path)
+    compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
+    run_once(spark, compiled, tmp_path / "state", placement=key_of(compiled))
+    shown = as_text(inspect_store(tmp_path / "state"))
+    assert "source    alarm: at " in shown
+    assert "batch     3, then the input ended" in shown
 
 
 def test_set_query_needs_its_key(tmp_path: Path) -> None:

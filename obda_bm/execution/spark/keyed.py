@@ -134,6 +134,7 @@ class Told:
     """The figures of a bucket after a call; `offered` and `late` count the rows of this call."""
 
     units: int
+    waiting: int
     offered: int
     late: int
     closed: int | None
@@ -206,7 +207,8 @@ def told_of(
         if any(map(len, rows.get(s.name, ())))
     }
     offered = sum(len(part) for parts in rows.values() for part in parts)
-    return Told(bucket.units, offered, sum(map(len, late.values())), bucket.closed, newest)
+    waiting = sum(map(len, bucket.waiting.values()))
+    return Told(bucket.units, waiting, offered, sum(map(len, late.values())), bucket.closed, newest)
 
 
 def _news(
@@ -226,6 +228,7 @@ def _news(
 def told_as_json(told: Told) -> dict[str, Any]:
     return {
         "units": told.units,
+        "waiting": told.waiting,
         "offered": told.offered,
         "late": told.late,
         "closed": told.closed,

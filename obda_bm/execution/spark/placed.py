@@ -107,7 +107,8 @@ def _keyed(
     stored, bound = job.store.latest(), job.plan.bound.units
     tally = first_tally(bound) if stored is None else read_tally(stored, bound)
     work = Work(job.plan, job.static, job.streams, tally.ended)
-    collector = Collector(work, job.store, job.sink, job.late, tally, job.observers)
+    cap = job.limits.max_pending
+    collector = Collector(work, job.store, job.sink, job.late, tally, cap, job.observers)
     return collector, keyed_stream(work, lanes, job.frames, key)
 
 
