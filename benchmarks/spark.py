@@ -1,7 +1,7 @@
 """Our plan on Spark, beside Spark's own stream-stream join and a job that only reads.
 
-`python benchmarks/spark.py [--rows N …] [--rounds N] [--jobs NAME …]` prints one table; all jobs run
-in one session, interleaved, so that what else the machine does is the same for all.
+`python benchmarks/spark.py [--rows N …] [--rounds N] [--jobs NAME …]` prints one table; all jobs
+run in one session, interleaved, so that what else the machine does is the same for all.
 """
 
 from __future__ import annotations
