@@ -1,7 +1,7 @@
 """Our plan on Spark, beside Spark's own stream-stream join and a job that only reads.
 
-`python benchmarks/spark.py [--rows N] [--rounds N] [--keyed]` prints one table; all jobs run in one
-session, interleaved, so that what else the machine does is the same for all.
+`python benchmarks/spark.py [--rows N …] [--rounds N] [--jobs NAME …]` prints one table; all jobs
+run in one session, interleaved, so that what else the machine does is the same for all.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.session import open_session
 from obda_bm.execution.spark.store import snapshot_files
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
-from obda_bm.planning.placement import find_key
+from obda_bm.planning.placement import placements
 
 SETTING = """
 [streams.reading]
@@ -140,17 +141,23 @@ def timed(job: Callable[[Path], dict[str, Any]]) -> tuple[float, dict[str, Any]]
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def jobs_of(
-    spark: Any, directory: Path, compiled: Compiled, files: int, with_key: str | None
-) -> dict[str, Callable[[Path], dict[str, Any]]]:
-    jobs = {
-        "read only": lambda scratch: read_only(spark, directory, files, scratch),
-        "ours, driver": lambda scratch: ours(spark, compiled, scratch),
-        "Spark's join": lambda scratch: native_join(spark, directory, files, scratch),
+Job = Callable[[Path], dict[str, Any]]
+JOBS = ["read only", "ours, driver", "ours, aggregated", "ours, keyed", "Spark's join"]
+
+
+def jobs_of(spark: Any, directory: Path, compiled: Compiled, files: int) -> dict[str, Job]:
+    assert compiled.plan is not None
+    places = {f"ours, {type(p).__name__}": p for p in placements(compiled.plan)}
+    names = {"ours, driver": "OnDriver", "ours, aggregated": "Aggregated", "ours, keyed": "Keyed"}
+    mine: dict[str, Job] = {
+        name: partial(ours, spark, compiled, placement=places[f"ours, {kind}"])
+        for name, kind in names.items()
     }
-    if with_key and compiled.plan is not None and (key := find_key(compiled.plan)) is not None:
-        jobs["ours, keyed"] = lambda scratch: ours(spark, compiled, scratch, placement=key)
-    return jobs
+    return {
+        "read only": partial(read_only, spark, directory, files),
+        **mine,
+        "Spark's join": partial(native_join, spark, directory, files),
+    }
 
 
 def main() -> None:
@@ -158,25 +165,26 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[300_000, 3_000_000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--files-per-batch", type=int, default=10)
-    parser.add_argument("--with-key", action="store_const", const="yes", help="keyed placement too")
+    parser.add_argument("--jobs", nargs="+", default=JOBS, choices=JOBS)
     args = parser.parse_args()
     spark = open_session()
     with tempfile.TemporaryDirectory() as place:
         for rows in args.rows:
             directory = Path(place) / str(rows)
             compiled = write_streams(directory, rows, args.files_per_batch)
-            jobs = jobs_of(spark, directory, compiled, args.files_per_batch, args.with_key)
+            jobs = jobs_of(spark, directory, compiled, args.files_per_batch)
+            jobs = {name: jobs[name] for name in args.jobs}
             _warm(jobs)
             _compare(jobs, rows, args.rounds)
     spark.stop()
 
 
-def _warm(jobs: dict[str, Callable[[Path], dict[str, Any]]]) -> None:
+def _warm(jobs: dict[str, Job]) -> None:
     for job in jobs.values():
         timed(job)
 
 
-def _compare(jobs: dict[str, Callable[[Path], dict[str, Any]]], rows: int, rounds: int) -> None:
+def _compare(jobs: dict[str, Job], rows: int, rounds: int) -> None:
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
     figures: dict[str, dict[str, Any]] = {}
     for _ in range(rounds):
@@ -188,7 +196,7 @@ def _compare(jobs: dict[str, Callable[[Path], dict[str, Any]]], rows: int, round
     for name, times in seconds.items():
         median = statistics.median(times)
         print(
-            f"  {name:14} {median:7.2f} s  {base / median:5.2f} of reading  "
+            f"  {name:16} {median:7.2f} s  {base / median:5.2f} of reading  "
             f"{json.dumps(figures[name])}",
             flush=True,
         )

@@ -177,12 +177,10 @@ def steps(
     report = RunReport(plan.bound.units, peak_units=state_units(state))
     arrivals = {s.name: _arrivals(s, given[s.name], limits.batch_rows) for s in streams}
     pending = start(streams, limits.max_pending, partial(needed, plan))
-    stored = [stream.name for stream in streams if is_stored(plan, stream.name)]
     for closed, waiting in _markers(plan, pending, arrivals, on_late, limits):
         state, results = advanced(plan, state, closed)
         report = counted(report, waiting, results, state_units(state))
-        still_open = sum(open_rows(waiting, name) for name in stored)
-        report = replace(report, open_units=max(report.open_units, still_open))
+        report = with_open(plan, report, waiting)
         yield Progress(results, report, state_units(state))
 
 
@@ -206,6 +204,13 @@ def counted(report: RunReport, pending: Pending, results: pa.Table | None, units
     )
 
 
+def with_open(plan: SynopsisPlan, report: RunReport, pending: Pending) -> RunReport:
+    """The report with the most rows that an open timestamp has had to keep."""
+    names = [s.relation.name for s in pending.sources if is_stored(plan, s.relation.name)]
+    still_open = sum(open_rows(pending, name) for name in names)
+    return replace(report, open_units=max(report.open_units, still_open))
+
+
 def count_results(results: pa.Table) -> int:
     """How many results there are, with their multiplicity."""
     # As decimals: the sum of 64-bit counts may need more than 64 bits.
@@ -226,7 +231,7 @@ def _markers(
     has nothing to say is passed over until another one has spoken.
     """
     pending = _all_heard(pending, limits.clock())
-    room = _room(plan, arrivals)
+    room = room_for(plan, arrivals)
     reading, quiet = set(arrivals), set[str]()
     while reading:
         name = _next_source(pending, reading - quiet or reading)
@@ -251,7 +256,7 @@ def _markers(
         yield closed, closed.pending
 
 
-def _room(plan: SynopsisPlan, streams: Iterable[str]) -> dict[str, int]:
+def room_for(plan: SynopsisPlan, streams: Iterable[str]) -> dict[str, int]:
     """How many rows of an open timestamp may wait as they are: together no more than the bound."""
     stored = [name for name in streams if is_stored(plan, name)]
     units = OPEN_ROWS if plan.bound.units is None else min(plan.bound.units, OPEN_ROWS)

@@ -1,4 +1,4 @@
-"""SynopsisPlan -> where its kernel can run: on the driver, or on executors by a key."""
+"""SynopsisPlan -> where its kernel can run: on the driver, with executors' help, or on them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ class OnDriver:
 
 
 @dataclass(frozen=True, slots=True)
+class Aggregated:
+    """Executors leave, of rows that do the same, one with a weight; these come to one kernel."""
+
+    def __str__(self) -> str:
+        return "aggregated"
+
+
+@dataclass(frozen=True, slots=True)
 class Keyed:
     """Rows with equal keys meet in one of many kernels; each stream has one key column."""
 
@@ -34,13 +42,14 @@ class Keyed:
         return dict(self.keys)[stream]
 
 
-Placement = OnDriver | Keyed
+Placement = OnDriver | Aggregated | Keyed
 
 
 def placements(plan: SynopsisPlan) -> tuple[Placement, ...]:
     """All placements that give the right answer, the one that scales furthest first."""
     keyed = find_key(plan)
-    return (OnDriver(),) if keyed is None else (keyed, OnDriver())
+    everywhere = (Aggregated(), OnDriver())
+    return everywhere if keyed is None else (keyed, *everywhere)
 
 
 def find_key(plan: SynopsisPlan) -> Keyed | None:

@@ -23,14 +23,18 @@ def table_1(tmp_path: Path) -> str:
 def test_text_is_that_of_the_plan(table_1: str) -> None:
     result = run_process("plan", "-", "--setting", table_1, stdin=Q4)
     plan = obda_bm.compile_sql(Q4, obda_bm.load_setting(table_1)).plan
-    assert (result.code, result.out, result.err) == (0, f"{plan}\n", "")
+    assert (result.code, result.out, result.err) == (
+        0,
+        f"{plan}\non Spark: aggregated or driver\n",
+        "",
+    )
     assert result.out.startswith("plan (set): at most 10 units = 9 + 1\n")
 
 
 def test_json_tells_states_steps_and_bounds(table_1: str) -> None:
     result = run_process("plan", "-", "--setting", table_1, "--json", stdin=Q4)
     report = json.loads(result.out)
-    assert set(report) == {"semantics", "bound", "branches", "emitted"}
+    assert set(report) == {"semantics", "bound", "branches", "emitted", "placements"}
     assert report["bound"] == {"units": 10, "formula": "9 + 1"}
     assert report["emitted"] == {"memory": "derived", "bound": {"units": 0, "formula": "0"}}
     (branch,) = report["branches"]

@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
-    from obda_bm.execution.spark.session import find_java
+    from obda_bm.execution.spark.java import find_java
 
     if find_java() is None:
         pytest.skip("no Java: apt-get install openjdk-17-jre-headless")

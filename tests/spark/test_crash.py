@@ -23,11 +23,9 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 ON_DRIVER = [
     "state:query.json:amid",
-    "state:query.json:after",
     "output:part-00000000:before",
     "output:part-00000000:amid",
     "output:part-00000000:after",
-    "late:00000001:before",
     "late:00000001:amid",
     "late:00000001:after",
     "state:00000002:before",
@@ -35,24 +33,20 @@ ON_DRIVER = [
     "state:00000002:after",
     "output:part-00000003.end:amid",
     "output:part-00000003.end:after",
-    "state:00000003.end:before",
     "state:00000003.end:after",
 ]
 
 
 # Results come a batch later, when the watermark has moved; batch 4 has no rows, only that.
 KEYED = [
-    "state:query.json:after",
     "output:part-00000001:before",
     "output:part-00000001:amid",
     "output:part-00000001:after",
-    "late:00000001:before",
     "late:00000001:amid",
     "late:00000001:after",
     "state:00000002:before",
     "state:00000002:amid",
     "state:00000002:after",
-    "state:00000004:before",
     "state:00000004:after",
     "output:part-00000004.end:amid",
     "output:part-00000004.end:after",

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from obda_bm.execution.reference import emit_reference
+from obda_bm.planning.placement import Aggregated, OnDriver, Placement
 from obda_bm.sql import render_sql
 from tests.kernel.streams import answer_duckdb, arrow_table, load_duckdb, relations_of, timestamps
 from tests.kernel.test_differential import Pair, pair_of, report
@@ -33,14 +34,15 @@ def write_pair(pair: Pair, directory: Path) -> None:
         write_parts(directory / name, parts)
 
 
+@pytest.mark.parametrize("placement", [OnDriver(), Aggregated()], ids=str)
 @pytest.mark.parametrize("number", range(QUERIES))
-def test_agrees_with_duckdb(spark: Any, tmp_path: Path, number: int) -> None:
+def test_agrees_with_duckdb(spark: Any, tmp_path: Path, number: int, placement: Placement) -> None:
     pair = pair_of(f"spark {number}")
     if not timestamps(pair.query, pair.tuples):
         pytest.skip("no marker, no output")
     write_pair(pair, tmp_path)
     query = with_sources(pair.query, maxFilesPerTrigger=1)
-    found = run_once(spark, planned(query, pair.verdict, tmp_path)).emitted
+    found = run_once(spark, planned(query, pair.verdict, tmp_path), placement=placement).emitted
     shown = report(pair.seed, pair.query, pair.verdict, pair.tuples, pair.cuts["random"])
     database = load_duckdb(pair.query, pair.tuples)
     assert total(found) == answer_duckdb(database, render_sql(pair.query, "duckdb")), shown

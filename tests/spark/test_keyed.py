@@ -11,11 +11,13 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from obda_bm.execution.local import Limits
 from obda_bm.execution.mistakes import ExecutionError
 from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
+from obda_bm.interfaces.cli.state import as_text
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
-from obda_bm.planning.placement import Keyed, OnDriver, find_key, placements
+from obda_bm.planning.placement import Aggregated, Keyed, OnDriver, find_key, placements
 from tests.spark.runs import Collected, read_lines, run_once, total, write_parts
 
 SETTING = """
@@ -110,7 +112,7 @@ def test_goes_on_after_the_end(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(SETTING)
     compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
     emitted: dict[str, Any] = {}
-    for placement in (key_of(compiled), OnDriver()):
+    for placement in (key_of(compiled), Aggregated(), OnDriver()):
         place, sink = tmp_path / type(placement).__name__, Collected()
         place.mkdir()
         frames = {}
@@ -144,8 +146,8 @@ def test_goes_on_after_the_end(spark: Any, tmp_path: Path) -> None:
         emitted[str(placement)] = (sink.emitted, late, run.report.late, run.report.results)
         assert late.total() == run.report.late > 0
         assert inspect_store(place / "state")["newest"]["ended"]
-    keyed, driver = emitted.values()
-    assert keyed == driver
+    keyed, aggregated, driver = emitted.values()
+    assert keyed == aggregated == driver
 
 
 def test_path_that_the_state_reader_cannot_read(spark: Any, tmp_path: Path) -> None:
@@ -155,13 +157,32 @@ def test_path_that_the_state_reader_cannot_read(spark: Any, tmp_path: Path) -> N
         run_once(spark, compiled, tmp_path / "a b", placement=key_of(compiled))
 
 
+def test_waiting_rows_have_a_cap(spark: Any, tmp_path: Path) -> None:
+    """Alarms never come, so readings wait."""
+    write_data(tmp_path)
+    for path in (tmp_path / "alarm").iterdir():
+        path.unlink()
+    compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
+    with pytest.raises(ExecutionError, match="rows wait, at most 60 may"):
+        run_once(spark, compiled, placement=key_of(compiled), limits=Limits(max_pending=60))
+
+
+def test_state_is_shown(spark: Any, tmp_path: Path) -> None:
+    write_data(tmp_path)
+    compiled = compile_sql(QUERIES["after"], load_setting(tmp_path / "s.toml"))
+    run_once(spark, compiled, tmp_path / "state", placement=key_of(compiled))
+    shown = as_text(inspect_store(tmp_path / "state"))
+    assert "source    alarm: at " in shown
+    assert "batch     3, then the input ended" in shown
+
+
 def test_set_query_needs_its_key(tmp_path: Path) -> None:
     """Two buckets could emit the same result, and neither would know."""
     write_data(tmp_path)
     sql = QUERIES["not projected"].replace("SELECT", "SELECT DISTINCT")
     compiled = compile_sql(sql, load_setting(tmp_path / "s.toml"))
     assert compiled.plan is not None
-    assert placements(compiled.plan) == (OnDriver(),)
+    assert placements(compiled.plan) == (Aggregated(), OnDriver())
 
 
 def test_self_join_on_two_columns_has_no_key(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from obda_bm.execution.mistakes import ExecutionError
 from obda_bm.execution.spark.run import Every, Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
+from obda_bm.planning.placement import placements
 from tests.spark.runs import Collected, read_lines, run_once, total, write_parts
 
 STREAMS = """
@@ -210,6 +211,25 @@ class TestRefused:
         newest.write_bytes(data)
         self.refuse(spark, job, "the file is damaged")
 
+    def test_changed_static_relation(self, spark: Any, tmp_path: Path) -> None:
+        """The state knows its rows by their place; in another order they are the same."""
+        text = """[relations.known]
+columns = { id = "INTEGER" }
+source = { format = "csv", path = "known.csv" }
+"""
+        (tmp_path / "s.toml").write_text(STREAMS + text)
+        sql = AFTER.replace("WHERE", ", known k WHERE k.id = f.id AND")
+        query = compile_sql(sql, load_setting(tmp_path / "s.toml"))
+        write_parts(tmp_path / "fast", in_parts(FAST, 60))
+        write_parts(tmp_path / "slow", in_parts(SLOW, 12))
+        (tmp_path / "known.csv").write_text("id\n1\n2\n3\n")
+        run_once(spark, query, tmp_path / "state")
+        (tmp_path / "known.csv").write_text("id\n3\n1\n2\n")
+        run_once(spark, query, tmp_path / "state")
+        (tmp_path / "known.csv").write_text("id\n3\n1\n4\n")
+        with pytest.raises(ExecutionError, match="static relation 'known' is not the one"):
+            run_once(spark, query, tmp_path / "state")
+
     def test_something_else(self, spark: Any, tmp_path: Path) -> None:
         (tmp_path / "state").mkdir()
         (tmp_path / "state" / "thesis.tex").write_text("")
@@ -234,4 +254,22 @@ def test_misfit_is_a_diagnostic(spark: Any, tmp_path: Path) -> None:
     write_parts(tmp_path / "fast", [pa.table({"ts": ["1", "x"], "id": ["1", "2"]})])
     write_parts(tmp_path / "slow", [rows((1, 1))])
     with pytest.raises(ExecutionError, match="fast, row 2, column 'ts': 'x' is not an INTEGER"):
+        run_once(spark, query)
+
+
+def test_misfit_on_an_executor_is_a_diagnostic(spark: Any, tmp_path: Path) -> None:
+    query = compiled(tmp_path)
+    assert query.plan is not None
+    write_parts(tmp_path / "fast", [pa.table({"ts": ["1", "x"], "id": ["1", "2"]})])
+    write_parts(tmp_path / "slow", [rows((1, 1))])
+    with pytest.raises(ExecutionError, match="'x' is not an INTEGER"):
+        run_once(spark, query, placement=placements(query.plan)[0])
+
+
+def test_source_that_spark_does_not_know(spark: Any, tmp_path: Path) -> None:
+    query = compiled(tmp_path)
+    write_parts(tmp_path / "slow", [rows((1, 1))])
+    (tmp_path / "s.toml").write_text(STREAMS.replace("parquet", "kafka", 1))
+    query = compile_sql(AFTER, load_setting(tmp_path / "s.toml"))
+    with pytest.raises(ExecutionError, match="Spark cannot read 'kafka'"):
         run_once(spark, query)

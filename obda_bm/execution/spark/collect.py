@@ -31,20 +31,22 @@ class Tally:
     epoch: Epoch
     report: RunReport
     units: Mapping[str, int]
+    waiting: Mapping[str, int]
     newest: Mapping[str, int]
     closed: int | None = None
     ended: int | None = None
 
 
 def first_tally(bound: int | None) -> Tally:
-    return Tally(Epoch(-1), RunReport(bound), {}, {})
+    return Tally(Epoch(-1), RunReport(bound), {}, {}, {})
 
 
 def read_tally(stored: Stored, bound: int | None) -> Tally:
     head = stored.head
     report = RunReport(**{**head["report"], "bound_units": bound})
     newest = {s["name"]: s["newest"] for s in head["sources"] if s["newest"] is not None}
-    return Tally(stored.epoch, report, head["buckets"], newest, head["closed"], head["ended"])
+    buckets = (head["buckets"], head["waiting"])
+    return Tally(stored.epoch, report, *buckets, newest, head["closed"], head["ended"])
 
 
 @dataclass(slots=True)
@@ -56,6 +58,7 @@ class Collector:
     sink: BatchSink
     late: Path
     tally: Tally
+    max_pending: int
     observers: tuple[Observer, ...] = ()
     failure: ObdaError | None = None
 
@@ -67,7 +70,11 @@ class Collector:
         """What `foreachBatch` calls; the frame must run, or Spark's state would miss the batch."""
         news = frame.toArrow()
         if batch > self.tally.epoch.batch:
-            self._keep(Epoch(batch), news)
+            try:
+                self._keep(Epoch(batch), news)
+            except ObdaError as error:
+                self.failure = error
+                raise
 
     def end(self, spark: SparkSession) -> None:
         """Close what still waits in the state store; None of it changes there."""
@@ -97,18 +104,20 @@ class Collector:
         data = write_tally(self.tally, self.work, self.store.query_id() or "", self.store.plan)
         self.store.save(epoch, data)
         _check_bound(self.tally)
+        _check_cap(self.tally, self.max_pending)
         for observe in self.observers:
             observe(measure_tally(self.tally, len(data)))
 
 
 def _counted(tally: Tally, news: pa.Table, results: pa.Table | None) -> Tally:
-    units, newest = dict(tally.units), dict(tally.newest)
+    units, waiting, newest = dict(tally.units), dict(tally.waiting), dict(tally.newest)
     report, closed = tally.report, tally.closed
     for bucket, text in zip(
         news.column("bucket").to_pylist(), news.column("told").to_pylist(), strict=True
     ):
         told = json.loads(text)
         units[str(bucket)] = told["units"]
+        waiting[str(bucket)] = told["waiting"]
         for stream, tick in told["newest"].items():
             newest[stream] = max(newest.get(stream, tick), tick)
         if told["closed"] is not None:
@@ -119,7 +128,8 @@ def _counted(tally: Tally, news: pa.Table, results: pa.Table | None) -> Tally:
     found = report.results + (0 if results is None else count_results(results))
     peak = max(report.peak_units, sum(units.values()))
     report = replace(report, results=found, peak_units=peak)
-    return replace(tally, report=report, units=units, newest=newest, closed=closed)
+    buckets = replace(tally, units=units, waiting=waiting)
+    return replace(buckets, report=report, newest=newest, closed=closed)
 
 
 def write_tally(tally: Tally, work: Work, query_id: str, of_plan: str) -> bytes:
@@ -133,6 +143,7 @@ def write_tally(tally: Tally, work: Work, query_id: str, of_plan: str) -> bytes:
         "closed": tally.closed,
         "ended": tally.ended,
         "buckets": dict(tally.units),
+        "waiting": dict(tally.waiting),
         "sources": [{"name": s.name, "newest": tally.newest.get(s.name)} for s in work.streams],
     }
     return seal(pack([json.dumps(head).encode()]))
@@ -145,7 +156,7 @@ def measure_tally(tally: Tally, size: int) -> BatchMetrics:
         size,
         tally.report.bound_units,
         tally.report.late,
-        0,
+        sum(tally.waiting.values()),
         tally.closed,
         dict(tally.newest),
         tally.report,
@@ -158,6 +169,15 @@ def _check_bound(tally: Tally) -> None:
         message = f"the state has {units} units, more than the bound {bound}"
         hint = "This is a bug: report it with the query and its setting."
         raise Mistake.BOUND_VIOLATED.error(message, hint)
+
+
+def _check_cap(tally: Tally, cap: int) -> None:
+    waiting = sum(tally.waiting.values())
+    if waiting > cap:
+        behind = min(tally.newest, key=lambda name: tally.newest[name])
+        message = f"{waiting} rows wait, at most {cap} may: stream {behind!r} lags behind"
+        hint = f"Let {behind!r} send rows, or raise the cap on pending rows."
+        raise Mistake.TOO_MANY_PENDING.error(message, hint)
 
 
 def _concatenated(tables: Sequence[pa.Table]) -> pa.Table | None:

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
 from obda_bm.diagnostics import ObdaError
 from obda_bm.execution.local import Limits, RunReport
+from obda_bm.execution.markers import Pending
 from obda_bm.execution.spark.metrics import Observer, check_bound, measure
 from obda_bm.execution.spark.output import BatchSink, late_lines
-from obda_bm.execution.spark.pushdown import Pushdown
-from obda_bm.execution.spark.snapshot import Patience, Snapshot, Stepped, end, step, write_snapshot
+from obda_bm.execution.spark.snapshot import (
+    Arrived,
+    Patience,
+    Snapshot,
+    Stepped,
+    end,
+    step,
+    write_snapshot,
+)
 from obda_bm.execution.spark.store import Store
-from obda_bm.execution.spark.tagged import untag
 from obda_bm.ir.plan import SynopsisPlan
+
+
+class Gathering(Protocol):
+    """How the rows of a batch come to the driver: all that matter, or reduced."""
+
+    def gather(self, frame: DataFrame, pending: Pending) -> Arrived: ...
 
 
 @dataclass(slots=True)
@@ -27,7 +41,7 @@ class Driver:
     """
 
     plan: SynopsisPlan
-    pushdown: Pushdown
+    gathering: Gathering
     store: Store
     sink: BatchSink
     late: Path
@@ -40,12 +54,10 @@ class Driver:
         """What `foreachBatch` calls."""
         if batch <= self.snapshot.epoch.batch:
             return
-        before = {s.relation.name: s.offered for s in self.snapshot.pending.sources}
         patience = Patience(self.limits.clock(), self.limits.idle_after)
         try:
-            arrived, seen = self.pushdown.collect(frame, self.snapshot.pending.closed)
-            rows = untag(self.pushdown.lanes, arrived, before)
-            self._keep(step(self.plan, self.snapshot, batch, rows, seen, patience))
+            arrived = self.gathering.gather(frame, self.snapshot.pending)
+            self._keep(step(self.plan, self.snapshot, batch, arrived, patience))
         except ObdaError as error:
             self.failure = error
             raise

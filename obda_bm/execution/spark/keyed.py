@@ -76,7 +76,7 @@ def packer(
     """Cuts the rows of one stream into packets."""
 
     def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for given in _gathered(batches):
+        for given in gathered(batches):
             named = given.rename_columns([c.name for c in lane.relation.columns])
             rows = conform(lane.relation, named, Origin(lane.relation.name))
             newest = clock.milliseconds(int(ticks_of(lane.relation, rows).max()))
@@ -95,7 +95,7 @@ def packer(
     return pack_rows
 
 
-def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Fewer and larger batches."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
@@ -134,6 +134,7 @@ class Told:
     """The figures of a bucket after a call; `offered` and `late` count the rows of this call."""
 
     units: int
+    waiting: int
     offered: int
     late: int
     closed: int | None
@@ -206,7 +207,8 @@ def told_of(
         if any(map(len, rows.get(s.name, ())))
     }
     offered = sum(len(part) for parts in rows.values() for part in parts)
-    return Told(bucket.units, offered, sum(map(len, late.values())), bucket.closed, newest)
+    waiting = sum(map(len, bucket.waiting.values()))
+    return Told(bucket.units, waiting, offered, sum(map(len, late.values())), bucket.closed, newest)
 
 
 def _news(
@@ -226,6 +228,7 @@ def _news(
 def told_as_json(told: Told) -> dict[str, Any]:
     return {
         "units": told.units,
+        "waiting": told.waiting,
         "offered": told.offered,
         "late": told.late,
         "closed": told.closed,

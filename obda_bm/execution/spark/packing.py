@@ -57,3 +57,12 @@ def to_ipc(table: pa.Table) -> bytes:
 def from_ipc(data: bytes) -> pa.Table:
     with pa.ipc.open_stream(pa.BufferReader(data)) as reader:
         return reader.read_all()
+
+
+def in_order(table: pa.Table) -> pa.Table:
+    """The rows in an order of their own: a database may give them in another one next time."""
+    return table.sort_by([(name, "ascending") for name in table.column_names]).combine_chunks()
+
+
+def digest(table: pa.Table) -> str:
+    return hashlib.sha256(to_ipc(table)).hexdigest()

@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from obda_bm.diagnostics import ObdaError
 from obda_bm.execution.local import Limits, RunReport, relations_of
 from obda_bm.execution.mistakes import Mistake
-from obda_bm.execution.spark.driver import Driver
+from obda_bm.execution.spark.aggregate import Aggregation
+from obda_bm.execution.spark.driver import Driver, Gathering
 from obda_bm.execution.spark.metrics import Observer
 from obda_bm.execution.spark.output import BatchSink
 from obda_bm.execution.spark.pushdown import pushdown
@@ -23,7 +24,7 @@ from obda_bm.execution.spark.store import Store
 from obda_bm.execution.spark.tagged import Lane, lanes_of, tag
 from obda_bm.ir.catalog import Extent, Relation
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.planning.placement import Keyed, OnDriver, Placement
+from obda_bm.planning.placement import Aggregated, Keyed, OnDriver, Placement
 
 
 class Kernel(Protocol):
@@ -64,15 +65,19 @@ def placed(job: Job, placement: Placement, spark: SparkSession) -> tuple[Kernel,
     lanes = lanes_of(job.streams, job.frames)
     match placement:
         case OnDriver():
-            return _on_driver(job, lanes)
+            return _on_driver(job, lanes, pushdown(job.plan, lanes))
+        case Aggregated():
+            return _on_driver(job, lanes, Aggregation(job.plan, lanes))
         case Keyed():
             return _keyed(job, lanes, placement, spark)
 
 
-def _on_driver(job: Job, lanes: tuple[Lane, ...]) -> tuple[Kernel, DataFrame | None]:
+def _on_driver(
+    job: Job, lanes: tuple[Lane, ...], gathering: Gathering
+) -> tuple[Kernel, DataFrame | None]:
     driver = Driver(
         job.plan,
-        pushdown(job.plan, lanes),
+        gathering,
         job.store,
         job.sink,
         job.late,
@@ -84,10 +89,10 @@ def _on_driver(job: Job, lanes: tuple[Lane, ...]) -> tuple[Kernel, DataFrame | N
 
 
 def _snapshot(job: Job) -> Snapshot:
-    stored, cap = job.store.latest(), job.limits.max_pending
+    stored, cap, now = job.store.latest(), job.limits.max_pending, job.limits.clock()
     if stored is None:
-        return initial_snapshot(job.plan, job.static, job.streams, cap)
-    return restore(job.plan, stored, job.static, job.streams, cap, job.limits.clock())
+        return initial_snapshot(job.plan, job.static, job.streams, cap, now)
+    return restore(job.plan, stored, job.static, job.streams, cap, now)
 
 
 def _keyed(
@@ -102,7 +107,8 @@ def _keyed(
     stored, bound = job.store.latest(), job.plan.bound.units
     tally = first_tally(bound) if stored is None else read_tally(stored, bound)
     work = Work(job.plan, job.static, job.streams, tally.ended)
-    collector = Collector(work, job.store, job.sink, job.late, tally, job.observers)
+    cap = job.limits.max_pending
+    collector = Collector(work, job.store, job.sink, job.late, tally, cap, job.observers)
     return collector, keyed_stream(work, lanes, job.frames, key)
 
 

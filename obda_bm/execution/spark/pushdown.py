@@ -24,8 +24,9 @@ from pyspark.sql.types import (
     TimestampNTZType,
 )
 
-from obda_bm.execution.spark.snapshot import Seen
-from obda_bm.execution.spark.tagged import TAG, Lane
+from obda_bm.execution.markers import Pending
+from obda_bm.execution.spark.snapshot import Arrived, Seen
+from obda_bm.execution.spark.tagged import TAG, Lane, untag
 from obda_bm.ir.plan import Scan, SynopsisPlan
 from obda_bm.ir.sqltypes import Family, Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Constant, Membership, NotNull, Op, Predicate
@@ -40,6 +41,12 @@ class Pushdown:
 
     lanes: tuple[Lane, ...]
     conditions: tuple[Column | None, ...]
+
+    def gather(self, frame: DataFrame, pending: Pending) -> Arrived:
+        """The rows that matter, with the columns and types of their streams."""
+        before = {s.relation.name: s.offered for s in pending.sources}
+        rows, seen = self.collect(frame, pending.closed)
+        return Arrived({n: [t] for n, t in untag(self.lanes, rows, before).items()}, seen)
 
     def collect(self, frame: DataFrame, closed: int | None) -> tuple[Any, dict[str, Seen]]:
         """The rows that matter, as Arrow, and what was seen of the streams with a condition."""

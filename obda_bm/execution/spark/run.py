@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -23,9 +25,10 @@ from obda_bm.execution.sources import read_static
 from obda_bm.execution.spark.files import Write, write_atomically
 from obda_bm.execution.spark.metrics import MetricsListener, Observer, Recent
 from obda_bm.execution.spark.output import BatchSink, FileSink
+from obda_bm.execution.spark.packing import digest, in_order
 from obda_bm.execution.spark.placed import Job, Kernel, placed, streams_of
 from obda_bm.execution.spark.snapshot import fingerprint
-from obda_bm.execution.spark.store import Store, hold_store
+from obda_bm.execution.spark.store import Owner, Store, hold_store
 from obda_bm.execution.spark.streams import read_stream
 from obda_bm.ir.catalog import Extent, Relation
 from obda_bm.ir.plan import SynopsisPlan
@@ -98,8 +101,8 @@ class SparkRun:
         """
         if self.query is not None and not self._terminated(self.query, timeout):
             return False
-        self._ending()
-        self._held.close()
+        with self._held, spoken():
+            self._ending()
         return True
 
     def stop(self) -> None:
@@ -155,11 +158,13 @@ def run_spark(
     chosen = choose(plan, spark) if placement is None else placement
     relations = relations_of(plan)
     recent = Recent()
-    with ExitStack() as held:
+    with ExitStack() as held, spoken():
         directory = Path(state) if state else Path(held.enter_context(_scratch()))
-        mark = fingerprint(plan, chosen)
-        store = held.enter_context(hold_store(directory, mark, str(compiled.query), write))
         given = Given(streams or {}, static or {})
+        fixed = _static(relations, given, compiled.setting.directory)
+        digests = {name: digest(table) for name, table in fixed.items()}
+        owner = Owner(fingerprint(plan, chosen), str(compiled.query), digests)
+        store = held.enter_context(hold_store(directory, owner, write))
         job = Job(
             plan,
             store,
@@ -167,7 +172,7 @@ def run_spark(
             Path(late) if late else directory / "late",
             limits,
             (recent.add, *observers),
-            _static(relations, given, compiled.setting.directory),
+            fixed,
             _frames(spark, relations, given, compiled.setting.directory),
         )
         kernel, news = placed(job, chosen, spark)
@@ -229,9 +234,11 @@ def _frames(
 
 def _static(relations: Sequence[Relation], given: Given, directory: Path) -> dict[str, pa.Table]:
     return {
-        r.name: _given_static(r, given.static[r.name])
-        if r.name in given.static
-        else read_static(r, directory)
+        r.name: in_order(
+            _given_static(r, given.static[r.name])
+            if r.name in given.static
+            else read_static(r, directory)
+        )
         for r in relations
         if r.extent is Extent.STATIC
     }
@@ -251,9 +258,21 @@ def _file_sink(
     return FileSink(Path(output), format_, marker_type(relations), write)
 
 
-def _failed(error: StreamingQueryException) -> ExecutionError:
-    """The first line of Spark's own words; the rest is a plan and a stack."""
-    text = str(error).partition("\n")[0]
-    reason = text.rpartition("terminated with exception: ")[2]
+@contextmanager
+def spoken() -> Iterator[None]:
+    """What Spark complains of, as a diagnostic."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise _failed(error) from None
+
+
+def _failed(error: Exception) -> ExecutionError:
+    """What Spark says first; the rest is a plan and a stack. What our executors say is better."""
+    text = str(error)
+    ours = re.search(r"ExecutionError: (.*)", text)
+    first = text.partition("\n")[0].rpartition("terminated with exception: ")[2]
+    java = re.search(r"^: \S*?(\w+: .*)$", text, re.MULTILINE)
+    reason = ours[1] if ours else java[1] if java else first
     hint = "The state directory is intact: correct the cause and start again."
     return Mistake.SPARK_FAILED.error(f"Spark stopped: {reason}", hint)

@@ -6,17 +6,19 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from obda_bm.execution.local import RunReport, advanced, counted
+from obda_bm.execution.local import RunReport, advanced, counted, room_for, with_open
 from obda_bm.execution.markers import (
     Closed,
     Pending,
     Phase,
     Waiting,
     close,
+    compact,
     finish,
     heartbeat,
     mark_idle,
@@ -27,7 +29,15 @@ from obda_bm.execution.markers import (
 from obda_bm.execution.spark.packing import from_ipc, pack, seal, to_ipc, unpack, unseal
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.kernel import KernelState, deserialise, initial_state, serialise, state_units
+from obda_bm.kernel import (
+    KernelState,
+    deserialise,
+    initial_state,
+    needed,
+    reduce,
+    serialise,
+    state_units,
+)
 from obda_bm.planning.placement import Placement
 
 VERSION = 1
@@ -78,6 +88,19 @@ class Seen:
     rows: int
     newest: int | None
 
+    def and_then(self, more: Seen) -> Seen:
+        """What two parts of a batch had."""
+        known = [newest for newest in (self.newest, more.newest) if newest is not None]
+        return Seen(self.rows + more.rows, max(known, default=None))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrived:
+    """Rows of a batch, by stream; of the streams in `seen`, not all that there were."""
+
+    rows: Mapping[str, Sequence[pa.Table]]
+    seen: Mapping[str, Seen]
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -88,36 +111,39 @@ class Patience:
 
 
 def initial_snapshot(
-    plan: SynopsisPlan, static: Mapping[str, pa.Table], streams: Sequence[Relation], cap: int
+    plan: SynopsisPlan,
+    static: Mapping[str, pa.Table],
+    streams: Sequence[Relation],
+    cap: int,
+    now: float,
 ) -> Snapshot:
     kernel = initial_state(plan, static)
     report = RunReport(plan.bound.units, peak_units=state_units(kernel))
-    return Snapshot(Epoch(-1), kernel, start(streams, cap), report)
+    empty = start(streams, cap, partial(needed, plan))
+    # The timeout of a source that never speaks counts from the start.
+    sources = tuple(replace(source, heard=now) for source in empty.sources)
+    return Snapshot(Epoch(-1), kernel, replace(empty, sources=sources), report)
 
 
 def step(
-    plan: SynopsisPlan,
-    snapshot: Snapshot,
-    batch: int,
-    rows: Mapping[str, pa.Table],
-    seen: Mapping[str, Seen],
-    patience: Patience,
+    plan: SynopsisPlan, snapshot: Snapshot, batch: int, arrived: Arrived, patience: Patience
 ) -> Stepped:
-    """Take the rows of one batch, of all sources, and close what they close.
-
-    Of some sources, not all rows that were `seen` are handed over.
-    """
+    """Take the rows of one batch, of all sources, and close what they close."""
     pending, late = snapshot.pending, {}
-    for name, table in rows.items():
-        pending, refused = offer(pending, name, table, patience.now)
-        if name in seen:
-            pending = _moved_on(pending, name, seen[name], len(table), patience.now)
-        if len(refused):
-            late[name] = refused
+    for name, tables in arrived.rows.items():
+        refused = []
+        for table in tables:
+            pending, old = offer(pending, name, table, patience.now)
+            refused += [old] if len(old) else []
+        if name in arrived.seen:
+            taken = sum(map(len, tables))
+            pending = _moved_on(pending, name, arrived.seen[name], taken, patience.now)
+        if refused:
+            late[name] = pa.concat_tables(refused)
     if patience.idle_after is not None:
         pending = mark_idle(pending, patience.now, patience.idle_after)
-    taken = replace(snapshot, epoch=Epoch(batch), pending=pending)
-    return _closed(plan, taken, close(pending), late)
+    taken_in = replace(snapshot, epoch=Epoch(batch), pending=pending)
+    return _closed(plan, taken_in, close(pending), late)
 
 
 def _moved_on(pending: Pending, name: str, seen: Seen, taken: int, now: float) -> Pending:
@@ -150,7 +176,10 @@ def _closed(
 ) -> Stepped:
     kernel, results = advanced(plan, taken.kernel, closed)
     pending = taken.pending if closed is None else closed.pending
+    room = room_for(plan, [source.relation.name for source in pending.sources])
+    pending = compact(pending, room, partial(reduce, plan))
     report = counted(taken.report, pending, results, state_units(kernel))
+    report = with_open(plan, report, pending)
     return Stepped(Snapshot(taken.epoch, kernel, pending, report), results, late)
 
 
@@ -236,7 +265,7 @@ def restore(
 ) -> Snapshot:
     """The snapshot as it was written; sources are live again, whatever they were."""
     kernel = deserialise(plan, stored.parts[0], static)
-    fresh = start(streams, cap)
+    fresh = start(streams, cap, partial(needed, plan))
     described = zip(fresh.sources, stored.head["sources"], stored.parts[1:], strict=True)
     sources = tuple(_waiting(source, head, rows, now) for source, head, rows in described)
     pending = replace(fresh, sources=sources, closed=stored.head["closed"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,15 @@ KEPT = 3
 
 _OWNER = "query.json"
 _SUFFIX = ".state"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a state directory is: a plan, the query as text, and its static relations' digests."""
+
+    plan: str
+    query: str
+    static: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +99,8 @@ class Store:
 
 
 @contextmanager
-def hold_store(directory: Path, plan: str, query: str, write: Write) -> Iterator[Store]:
-    """The state directory of `plan`, made if need be, and held by one process at a time.
+def hold_store(directory: Path, owner: Owner, write: Write) -> Iterator[Store]:
+    """The state directory of `owner`, made if need be, and held by one process at a time.
 
     Raises:
         ExecutionError: where it belongs to another query or plan, or is in use.
@@ -105,8 +114,8 @@ def hold_store(directory: Path, plan: str, query: str, write: Write) -> Iterator
             message = f"the state directory {str(directory)!r} is in use"
             hint = "Stop the other run, or name another directory."
             raise Mistake.STATE_IN_USE.error(message, hint) from None
-        _own(directory, plan, query, write)
-        yield Store(directory, plan, write)
+        _own(directory, owner, write)
+        yield Store(directory, owner.plan, write)
 
 
 def _make(directory: Path) -> None:
@@ -125,29 +134,29 @@ def _check_foreign(directory: Path) -> None:
         raise Mistake.FOREIGN_STATE.error(message, "Name an empty or a new directory.")
 
 
-def _own(directory: Path, plan: str, query: str, write: Write) -> None:
-    owner = directory / _OWNER
-    if owner.exists():
-        _check_owner(directory, plan)
-        return
-    if others := [p.name for p in directory.iterdir() if not _is_ours(p)]:
-        message = (
-            f"{str(directory)!r} is no state directory: it has {', '.join(sorted(others)[:3])}"
-        )
-        raise Mistake.FOREIGN_STATE.error(message, "Name an empty or a new directory.")
-    write(owner, json.dumps({"plan": plan, "query": query}).encode())
+def _own(directory: Path, owner: Owner, write: Write) -> None:
+    if (directory / _OWNER).exists():
+        _check_owner(directory, owner)
+    else:
+        write(directory / _OWNER, json.dumps(asdict(owner)).encode())
 
 
 def _is_ours(path: Path) -> bool:
     return path.name == ".lock" or path.name.endswith(UNFINISHED)
 
 
-def _check_owner(directory: Path, plan: str) -> None:
+def _check_owner(directory: Path, owner: Owner) -> None:
     known = _owner(directory)
-    if known["plan"] != plan:
-        first = " ".join(known["query"].split())
+    if known.plan != owner.plan:
+        first = " ".join(known.query.split())
         message = f"the state in {str(directory)!r} belongs to another query or plan: {first[:80]}"
         hint = "Give every query its own directory, and a new one after every change."
+        raise Mistake.FOREIGN_STATE.error(message, hint)
+    changed = [name for name, digest in owner.static.items() if known.static.get(name) != digest]
+    if changed:
+        # The state knows static rows by their place, and matches that they were part of.
+        message = f"the static relation {changed[0]!r} is not the one that {str(directory)!r} knows"
+        hint = "Begin with a new directory, or restore the relation."
         raise Mistake.FOREIGN_STATE.error(message, hint)
 
 
@@ -169,15 +178,14 @@ def read_snapshot(path: Path) -> Stored:
         raise _broken(path.parent.parent, f"{path.name}: {error}") from None
 
 
-def _owner(directory: Path) -> dict[str, str]:
-    known: dict[str, str] = json.loads((directory / _OWNER).read_text("utf-8"))
-    return known
+def _owner(directory: Path) -> Owner:
+    return Owner(**json.loads((directory / _OWNER).read_text("utf-8")))
 
 
 def read_owner(directory: Path) -> str:
     """The query that a state directory belongs to."""
     try:
-        return _owner(directory)["query"]
+        return _owner(directory).query
     except OSError:
         message = f"{str(directory)!r} is no state directory"
         hint = "Name the directory that --state was given to."
@@ -194,7 +202,7 @@ def inspect_store(directory: Path) -> dict[str, Any]:
     query = read_owner(directory)
     newest = _described(files[-1]) if files else None
     names = [path.stem for path in files]
-    return {"query": query, "plan": _owner(directory)["plan"], "newest": newest, "snapshots": names}
+    return {"query": query, "plan": _owner(directory).plan, "newest": newest, "snapshots": names}
 
 
 def _described(path: Path) -> dict[str, Any]:

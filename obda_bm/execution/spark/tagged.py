@@ -88,14 +88,15 @@ def untag(lanes: Sequence[Lane], rows: pa.Table, before: Mapping[str, int]) -> d
     return {
         lane.relation.name: conform(
             lane.relation,
-            _own_rows(lane, i, rows),
+            own_rows(lane, i, rows),
             Origin(lane.relation.name, before[lane.relation.name]),
         )
         for i, lane in enumerate(lanes)
     }
 
 
-def _own_rows(lane: Lane, index: int, rows: pa.Table) -> pa.Table:
+def own_rows(lane: Lane, index: int, rows: pa.Table) -> pa.Table:
+    """The rows of one stream, under its own names."""
     chosen = rows.filter(pc.equal(rows.column(TAG), index))
     columns = [chosen.column(slot.name) for slot in lane.slots]
     return pa.table(columns, names=[column.name for column in lane.relation.columns])

@@ -10,6 +10,7 @@ from obda_bm.interfaces.cli.check import exit_code
 from obda_bm.interfaces.cli.query import add_query_arguments, print_json, with_query
 from obda_bm.ir.plan_outline import outline
 from obda_bm.pipeline import MAX_UNITS, Compiled
+from obda_bm.planning.placement import placements
 from obda_bm.report.as_json import verdict_as_json
 from obda_bm.report.plan_as_json import plan_as_json
 from obda_bm.sql import render_sql
@@ -27,9 +28,11 @@ def run(args: Namespace) -> ExitCode:
             if args.json:
                 print_json(verdict_as_json(compiled.verdict, render_sql, MAX_UNITS))
         elif args.json:
-            print_json(plan_as_json(outline(plan)))
+            places = [str(placement) for placement in placements(plan)]
+            print_json({**plan_as_json(outline(plan)), "placements": places})
         else:
             print(plan)
+            print(f"on Spark: {' or '.join(map(str, placements(plan)))}")
         return exit_code(compiled.verdict)
 
     return with_query(args, show)

@@ -17,7 +17,7 @@ from obda_bm.execution.mistakes import Mistake
 from obda_bm.execution.sinks import Format, marker_type, open_sink
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.pipeline import Compiled
-from obda_bm.planning.placement import OnDriver, Placement, find_key
+from obda_bm.planning.placement import Aggregated, OnDriver, Placement, find_key
 
 if TYPE_CHECKING:
     from obda_bm.execution.spark.metrics import BatchMetrics
@@ -29,7 +29,7 @@ def add_spark_arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--placement",
-        choices=["auto", "driver", "keyed"],
+        choices=["auto", "driver", "aggregated", "keyed"],
         default="auto",
         help="where Spark keeps the state (default: on the driver, on a cluster by key)",
     )
@@ -97,8 +97,8 @@ def _placement(args: Namespace, plan: SynopsisPlan) -> Placement | None:
     """What --placement asks for; None lets the run choose."""
     if args.placement == "auto":
         return None
-    if args.placement == "driver":
-        return OnDriver()
+    if args.placement != "keyed":
+        return OnDriver() if args.placement == "driver" else Aggregated()
     key = find_key(plan)
     if key is None:
         hint = "Use --placement driver; obda-bm plan shows which columns are compared."

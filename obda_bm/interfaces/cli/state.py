@@ -53,7 +53,10 @@ def as_text(found: Mapping[str, Any]) -> str:
 
 
 def _source(source: Mapping[str, Any]) -> str:
+    """How far a source has come; in the keyed placement, executors know the rest."""
     reached = "nothing yet" if source["newest"] is None else f"at {source['newest']}"
+    if "phase" not in source:
+        return f"{source['name']}: {reached}"
     return (
         f"{source['name']}: {reached}, {source['phase']}, {source['offered']:,} rows, "
         f"{source['late']:,} late, {source['waiting']:,} waiting"
