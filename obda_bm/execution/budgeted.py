@@ -19,7 +19,15 @@ import pyarrow as pa
 from obda_bm.budget.join import Side
 from obda_bm.budget.recall import Recall
 from obda_bm.budget.store import Store
-from obda_bm.execution.local import LIMITS, Limits, Rows, _arrivals, _given, _ignore, _markers
+from obda_bm.execution.local import (
+    LIMITS,
+    Limits,
+    Rows,
+    arrivals_of,
+    given_rows,
+    ignore_late,
+    read_markers,
+)
 from obda_bm.execution.markers import Closed, LateRows, Pending, start, ticks_of
 from obda_bm.execution.two_streams import Row, TwoStreams, two_streams
 from obda_bm.ir.spj import SpjUnion
@@ -69,7 +77,7 @@ def budgeted_steps(
     budget: int,
     *,
     seed: int = 0,
-    on_late: LateRows = _ignore,
+    on_late: LateRows = ignore_late,
     limits: Limits = LIMITS,
 ) -> Iterator[BudgetProgress]:
     """Run an unbounded join of two streams with at most `budget` tuples kept.
@@ -83,10 +91,10 @@ def budgeted_steps(
     shape = two_streams(query)
     store = Store(budget, shape.condition, seed)
     relations = list({o.relation.name: o.relation for o in (shape.r, shape.s)}.values())
-    arrivals = {r.name: _arrivals(r, _given(r, tables), limits.batch_rows) for r in relations}
+    arrivals = {r.name: arrivals_of(r, given_rows(r, tables), limits.batch_rows) for r in relations}
     report = BudgetReport(budget)
     pending = start(relations, limits.max_pending)
-    for closed, waiting in _markers(pending, arrivals, on_late, limits):
+    for closed, waiting in read_markers(pending, arrivals, on_late, limits, lambda waiting: waiting):
         found = Counter[tuple[Any, ...]]() if closed is None else _advance(shape, store, closed)
         report = _reported(report, store, waiting)
         yield BudgetProgress(_as_table(shape, found), report)
