@@ -42,6 +42,7 @@ class Mistake(Enum):
     ROW_FAILED = "OBM545"
     NO_ROCKSDB = "OBM546"
     NOT_PLACED = "OBM547"
+    ONLY_LOCAL = "OBM548"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))
