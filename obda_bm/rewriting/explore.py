@@ -16,6 +16,7 @@ from obda_bm.rewriting.collapse import collapse
 from obda_bm.rewriting.drop_contained import Index, Prepared, contains, prepare
 from obda_bm.rewriting.drop_implied_atoms import drop_implied_atoms
 from obda_bm.rewriting.limits import Limits, refuse_explored
+from obda_bm.rewriting.outline import Outline, outline_of
 from obda_bm.rewriting.places import invisible
 from obda_bm.rewriting.simplify import simplify
 from obda_bm.rewriting.steps import Derived, Knowledge
@@ -26,9 +27,15 @@ def explore(
 ) -> list[Derived]:
     """The queries that clipping and collapsing make of `queries`, themselves included."""
     seen = Index()
+    met: set[Outline] = set()
     waiting: deque[Derived] = deque(Derived(query) for query in queries)
     while waiting:
-        new = _admit(waiting.popleft(), seen, knowledge)
+        next_one = waiting.popleft()
+        outline = outline_of(next_one.query)
+        if outline in met:  # clips in another order lead to the same query, very often
+            continue
+        met.add(outline)
+        new = _admit(next_one, seen, knowledge)
         if new is None:
             continue
         if len(seen) > limits.explored:
