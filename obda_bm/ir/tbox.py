@@ -134,3 +134,27 @@ class TBox:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.axioms))
+
+
+def concepts_of(axiom: Axiom) -> tuple[Concept, ...]:
+    """The concepts that `axiom` is about."""
+    match axiom:
+        case SubClassOf(sub, sup):
+            return (sub, sup)
+        case DisjointConcepts(left, right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def roles_of(axiom: Axiom) -> tuple[Role, ...]:
+    """The roles that `axiom` mentions, by themselves or in a concept."""
+    match axiom:
+        case SubRoleOf(sub, sup):
+            return (sub, sup)
+        case DisjointRoles(left, right):
+            return (left, right)
+        case Reflexive(role) | Irreflexive(role):
+            return (role,)
+        case _:
+            return tuple(c.role for c in concepts_of(axiom) if isinstance(c, Exists))

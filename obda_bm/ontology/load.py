@@ -11,14 +11,7 @@ from rdflib import OWL, RDF, Graph, URIRef
 from rdflib.term import Node
 
 from obda_bm.diagnostics import Diagnostic, OntologyError, Severity, Span
-from obda_bm.ir.tbox import (
-    Axiom,
-    Concept,
-    DisjointConcepts,
-    Named,
-    SubClassOf,
-    TBox,
-)
+from obda_bm.ir.tbox import Axiom, Named, TBox, concepts_of, roles_of
 from obda_bm.ontology.axioms import Context, Statement, statements
 from obda_bm.ontology.datatypes import datatype_inclusions
 from obda_bm.ontology.expressions import OutsideProfile, Reader
@@ -146,24 +139,16 @@ def _is_assertion(kind: Node, vocabulary: Vocabulary) -> bool:
 
 def _tbox(axioms: dict[Axiom, None], vocabulary: Vocabulary, fresh: FreshRoles) -> TBox:
     data = frozenset(map(str, vocabulary.data_properties))
-    mentioned = {c.iri for a in axioms for c in _concepts(a) if isinstance(c, Named)}
+    classes = {c.iri for a in axioms for c in concepts_of(a) if isinstance(c, Named)}
+    datatypes = {iri for iri in classes if vocabulary.is_datatype(URIRef(iri))}
+    roles = {role.iri for a in axioms for role in roles_of(a)}
     return TBox(
-        tuple(sorted(axioms, key=str)) + tuple(datatype_inclusions(mentioned)),
-        frozenset(map(str, vocabulary.classes)),
-        frozenset(map(str, vocabulary.object_properties)),
+        tuple(sorted(axioms, key=str)) + tuple(datatype_inclusions(datatypes)),
+        frozenset(map(str, vocabulary.classes)) | (classes - datatypes),
+        frozenset(map(str, vocabulary.object_properties)) | (roles - data - fresh.names),
         data | fresh.over(data),
         fresh.names,
     )
-
-
-def _concepts(axiom: Axiom) -> tuple[Concept, ...]:
-    match axiom:
-        case SubClassOf(sub, sup):
-            return (sub, sup)
-        case DisjointConcepts(left, right):
-            return (left, right)
-        case _:
-            return ()
 
 
 def _order(problem: Diagnostic) -> tuple[str, int, str]:

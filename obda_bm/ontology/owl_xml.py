@@ -7,6 +7,7 @@ elements that it does not know, and all but two members of an equivalence; both 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import pairwise
 from xml.etree import ElementTree
@@ -21,6 +22,12 @@ _EQUIVALENCES = frozenset(
     _OWL + tag
     for tag in ("EquivalentClasses", "EquivalentObjectProperties", "EquivalentDataProperties")
 )
+_STANDARD_PREFIXES = {
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
 _UNKNOWN_TO_READER = frozenset(
     _OWL + tag for tag in ("HasKey", "DatatypeDefinition", "DLSafeRule", "DescriptionGraphRule")
 )
@@ -48,7 +55,7 @@ def read_owl_xml(source: SourceText) -> tuple[Graph, tuple[Diagnostic, ...]]:
         _unknown(source, child.tag) for child in root if child.tag in _UNKNOWN_TO_READER
     )
     try:
-        parse(BytesIO(ElementTree.tostring(_in_pairs(root), "utf-8")), add, add_literal)
+        parse(BytesIO(ElementTree.tostring(_plain(root), "utf-8")), add, add_literal)
     except OwlReadyOntologyParsingError:
         hint = "Save it as RDF/XML or Turtle; that shows more exactly what is wrong."
         raise OntologyError(
@@ -67,22 +74,29 @@ def _root(source: SourceText) -> ElementTree.Element:
         ) from None
 
 
-def _in_pairs(root: ElementTree.Element) -> ElementTree.Element:
-    """The ontology with each equivalence of n things written as n - 1 of two."""
-    children = list(root)
-    for child in children:
-        root.remove(child)
-        if child.tag in _EQUIVALENCES and len(child) > 2:
-            root.extend(_pair(child.tag, *two) for two in pairwise(child))
-        else:
-            root.append(child)
-    return root
+def _plain(root: ElementTree.Element) -> ElementTree.Element:
+    """The ontology without annotations of axioms, in pairs, and with the prefixes that all know."""
+    plain = ElementTree.Element(root.tag, root.attrib)
+    declared = {child.get("name") for child in root if child.tag == _OWL + "Prefix"}
+    for name, iri in _STANDARD_PREFIXES.items():
+        if name not in declared:
+            ElementTree.SubElement(plain, _OWL + "Prefix", {"name": name, "IRI": iri})
+    for child in root:
+        for annotation in child.findall(_OWL + "Annotation"):
+            child.remove(annotation)
+        plain.extend(_in_pairs(child))
+    return plain
 
 
-def _pair(tag: str, first: ElementTree.Element, second: ElementTree.Element) -> ElementTree.Element:
-    element = ElementTree.Element(tag)
-    element.extend((first, second))
-    return element
+def _in_pairs(axiom: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """An equivalence of n things as n - 1 of two; other axioms as they are."""
+    if axiom.tag not in _EQUIVALENCES or len(axiom) <= 2:
+        yield axiom
+        return
+    for two in pairwise(axiom):
+        pair = ElementTree.Element(axiom.tag)
+        pair.extend(two)
+        yield pair
 
 
 def _unknown(source: SourceText, tag: str) -> Diagnostic:

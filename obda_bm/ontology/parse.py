@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ from obda_bm.ontology.syntaxes import Syntax, detect_syntax
 from obda_bm.ontology.xml_guard import check_entities
 
 MAX_BYTES = 64 * 1024 * 1024
+
+# rdflib logs odd IRIs and literals, with tracebacks; without a handler that goes to the terminal.
+logging.getLogger("rdflib").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)

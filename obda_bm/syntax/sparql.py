@@ -18,12 +18,11 @@ from obda_bm.ir.ucq import (
     UnionOfCQs,
     variables_of,
 )
-from obda_bm.syntax.sparql_filters import outside, read_filter
+from obda_bm.syntax.sparql_filters import MAX_DEPTH, outside, read_filter
 from obda_bm.syntax.sparql_terms import Names, read_iri, read_term
 from obda_bm.syntax.sparql_tokens import Cursor, Kind, Token, tokenize
 
 MAX_DISJUNCTS = 10_000
-MAX_DEPTH = 100
 
 _FORMS = ("CONSTRUCT", "DESCRIBE", "INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "WITH")
 _CLAUSES = ("OPTIONAL", "MINUS", "GRAPH", "SERVICE", "BIND", "VALUES", "EXISTS", "NOT", "SELECT")

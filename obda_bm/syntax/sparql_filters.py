@@ -12,6 +12,7 @@ from obda_bm.syntax.sparql_terms import Names, is_term, read_term
 from obda_bm.syntax.sparql_tokens import Cursor, Kind, Token
 
 _OPS = {"=": Op.EQ, "!=": Op.NE, "<": Op.LT, "<=": Op.LE, ">": Op.GT, ">=": Op.GE}
+MAX_DEPTH = 100
 _HINT = "A FILTER compares two terms with = != < <= > >=; join several with &&."
 
 
@@ -19,14 +20,16 @@ def read_filter(cursor: Cursor, names: Names) -> Iterator[TermComparison]:
     """The comparisons of `FILTER ( … )`, the word itself read already."""
     if not cursor.at("("):
         raise outside(cursor.here, "a FILTER with a function", _HINT)
-    yield from _bracketed(cursor, names)
+    yield from _bracketed(cursor, names, 0)
 
 
-def _bracketed(cursor: Cursor, names: Names) -> Iterator[TermComparison]:
-    cursor.expect("(", _HINT)
+def _bracketed(cursor: Cursor, names: Names, depth: int) -> Iterator[TermComparison]:
+    opening = cursor.expect("(", _HINT)
+    if depth > MAX_DEPTH:
+        raise outside(opening, "so deep a nesting", "Leave out brackets.")
     while True:
         if cursor.at("("):
-            yield from _bracketed(cursor, names)
+            yield from _bracketed(cursor, names, depth + 1)
         else:
             yield _comparison(cursor, names)
         if cursor.at("||"):

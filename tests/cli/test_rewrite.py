@@ -101,6 +101,13 @@ def test_validate(tmp_path: Path, files: tuple[str, str]) -> None:
     assert run_process("validate", "--ontology", str(outside), "--strict").code == 2
 
 
+def test_odd_literals_and_iris_leave_the_terminal_alone(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.ttl"
+    text = ':A rdfs:label "x"^^<http://www.w3.org/2001/XMLSchema#integer> .'
+    odd.write_text(f"{ONTOLOGY}{text}\n<http://example.org/{{b}}> rdfs:subClassOf :A .\n")
+    assert run_process("validate", "--ontology", str(odd)).err == ""
+
+
 def test_python(files: tuple[str, str]) -> None:
     ontology = obda_bm.load_ontology(files[1])
     assert str(obda_bm.rewrite(QUERY, ontology)).splitlines() == UCQ

@@ -83,6 +83,15 @@ def test_owl_xml(tmp_path: Path) -> None:
     assert ontology.tbox.object_properties == {"http://example.org/p", "http://example.org/q"}
 
 
+def test_owl_xml_annotations_and_standard_prefixes(tmp_path: Path) -> None:
+    note = '<Annotation><AnnotationProperty abbreviatedIRI=":n"/><Literal>x</Literal></Annotation>'
+    text = OWL_XML.replace("<EquivalentClasses>", f"<EquivalentClasses>{note}")
+    thing = '<SubClassOf><Class abbreviatedIRI="owl:Thing"/><Class IRI="&ex;A"/></SubClassOf>'
+    path = write(tmp_path, "o.owx", text.replace("</Ontology>", f"{thing}</Ontology>"))
+    axioms = set(map(str, read_ontology([path]).tbox.axioms))
+    assert axioms == expected(tmp_path) | {"Thing ⊑ A"}
+
+
 def test_owl_xml_axioms_that_its_reader_skips_are_reported(tmp_path: Path) -> None:
     key = '<HasKey><Class IRI="&ex;A"/><ObjectProperty IRI="&ex;p"/></HasKey></Ontology>'
     path = write(tmp_path, "o.owx", OWL_XML.replace("</Ontology>", key))

@@ -66,6 +66,9 @@ BAD = {
     "SELECT ?x { ?x :p ?y } }": ("OBM641", "}"),
     "ASK { ?x :p '\\q' }": ("OBM645", "'\\q'"),
     "": ("OBM641", None),
+    "SELECT ?x { ?x :p ?y FILTER" + "(" * 5000: ("OBM643", "("),
+    "SELECT ?x { ?x :p " + "[ :p " * 5000: ("OBM643", "["),
+    "SELECT ?x " + "{" * 5000: ("OBM643", "{"),
 }
 
 
