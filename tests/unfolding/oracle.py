@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -44,15 +45,22 @@ class Term:
 
 
 def _encoded(value: Any) -> str:
-    return "".join(c if c.isalnum() or c in "-._~" else quote(c, safe="") for c in str(value))
+    return "".join(c if c.isalnum() or c in "-._~" else quote(c, safe="") for c in _plain(value))
+
+
+def _plain(value: Any) -> str:
+    """Decimals without zeros at the end: 1.50 is 1.5, and 2.0 is 2."""
+    if isinstance(value, Decimal):
+        return format(value, "f").rstrip("0").rstrip(".")
+    return str(value)
 
 
 def _literal(value: Any, datatype: str) -> str | None:
     if value is None:
         return None
-    natural = XSD + "integer" if isinstance(value, int) else ""
+    natural = {int: XSD + "integer", Decimal: XSD + "decimal"}.get(type(value), "")
     kind = datatype or natural
-    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    text = _plain(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"' + (f"^^<{kind}>" if kind else "")
 
 
@@ -162,9 +170,9 @@ def _value(term: RdfTerm, binding: dict[str, str]) -> str:
 
 def _true(left: RdfTerm, op: Op, right: RdfTerm, binding: dict[str, str]) -> bool:
     a, b = _value(left, binding), _value(right, binding)
-    numbers = [re.fullmatch(r'"(-?\d+)"\^\^<.*#(?:integer|decimal)>', t) for t in (a, b)]
+    numbers = [re.fullmatch(r'"(-?[\d.]+)"\^\^<.*#(?:integer|decimal)>', t) for t in (a, b)]
     if all(numbers):
-        x, y = (int(n[1]) for n in numbers if n is not None)
+        x, y = (Decimal(n[1]) for n in numbers if n is not None)
         return {
             Op.LT: x < y,
             Op.LE: x <= y,

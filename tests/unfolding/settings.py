@@ -8,7 +8,7 @@ from typing import Any
 
 from obda_bm.ir.catalog import Catalog, Column, Extent, ForeignKey, Relation
 from obda_bm.ir.rdf import XSD, Iri, Literal, RdfTerm, Variable
-from obda_bm.ir.sqltypes import INTEGER, TEXT
+from obda_bm.ir.sqltypes import INTEGER, TEXT, decimal
 from obda_bm.ir.tbox import Axiom, Exists, Named, Role, SubClassOf, SubRoleOf, TBox
 from obda_bm.ir.terms import Op
 from obda_bm.ir.ucq import Atom, ClassAtom, ConjunctiveQuery, PropertyAtom, TermComparison
@@ -36,7 +36,12 @@ CATALOG = Catalog(
         ),
         Relation(
             "r2",
-            (Column("a", INTEGER), Column("b", INTEGER), Column("t", TEXT)),
+            (
+                Column("a", INTEGER),
+                Column("b", INTEGER),
+                Column("d", decimal(4, 1)),
+                Column("t", TEXT),
+            ),
             Extent.STATIC,
         ),
     )
@@ -47,7 +52,8 @@ TEXTS = ["x", "y", "a b", "x/y", "1", "é?", "%41", "", "x'y", "\\"]
 TABLES = [
     ("r0", ["id", "a"], ["t"]),
     ("r1", ["id", "f"], ["t"]),
-    ("r2", ["a", "b"], ["t"]),
+    ("r2", ["a", "b", "d"], ["t"]),
+    ("SELECT d, a FROM r2 WHERE d > 0.5", ["a", "d"], []),
     ("SELECT id, a FROM r0 WHERE a >= 1", ["id", "a"], []),
     (
         "SELECT r1.id AS id, r0.t AS t, r0.id AS m FROM r1, r0 WHERE r1.f = r0.id",
@@ -72,17 +78,18 @@ def fill(connection: Any, rng: random.Random) -> None:
     """Tables with rows that keep the constraints of the catalog."""
     connection.execute("CREATE TABLE r0 (id INTEGER, a INTEGER, t VARCHAR)")
     connection.execute("CREATE TABLE r1 (id INTEGER, f INTEGER, t VARCHAR)")
-    connection.execute("CREATE TABLE r2 (a INTEGER, b INTEGER, t VARCHAR)")
+    connection.execute("CREATE TABLE r2 (a INTEGER, b INTEGER, d DECIMAL(4,1), t VARCHAR)")
     ids = rng.sample(range(4), rng.randint(1, 4))
     for i in ids:
-        row = [i, rng.choice([0, 1, 2, None]), rng.choice([*TEXTS, None])]
+        row: list[Any] = [i, rng.choice([0, 1, 2, None]), rng.choice([*TEXTS, None])]
         connection.execute("INSERT INTO r0 VALUES (?, ?, ?)", row)
     for i in rng.sample(range(4), rng.randint(0, 3)):
         row = [i, rng.choice([*ids, None]), rng.choice([*TEXTS, None])]
         connection.execute("INSERT INTO r1 VALUES (?, ?, ?)", row)
     for _ in range(rng.randint(0, 4)):
         row = [rng.choice([0, 1, 2, None]) for _ in "ab"]
-        connection.execute("INSERT INTO r2 VALUES (?, ?, ?)", [*row, rng.choice([*TEXTS, None])])
+        row += [rng.choice([0, 1, "1.5", 2, None]), rng.choice([*TEXTS, None])]
+        connection.execute("INSERT INTO r2 VALUES (?, ?, ?, ?)", row)
 
 
 def mapping(rng: random.Random) -> Mapping:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from obda_bm.diagnostics import Span
@@ -18,7 +17,7 @@ from obda_bm.ir.mapping import Identifier
 @dataclass(frozen=True, slots=True)
 class Postgresql:
     connection: Any
-    numbers: Iterator[int] = field(default_factory=count)  # cursors that are open need names
+    cursors: list[Any] = field(default_factory=list)
 
     @property
     def dialect(self) -> str:
@@ -32,7 +31,8 @@ class Postgresql:
     def query(self, sql: str, span: Span | None = None) -> Rows:
         import psycopg
 
-        cursor = self.connection.cursor(name=f"obda_bm_{next(self.numbers)}")
+        cursor = self.connection.cursor(name=f"obda_bm_{len(self.cursors)}")
+        self.cursors.append(cursor)
         cursor.itersize = BATCH_ROWS
         try:
             cursor.execute(sql)
@@ -53,6 +53,9 @@ class Postgresql:
             raise _failed(error, span) from None
 
     def close(self) -> None:
+        """Close the cursors, too, of which not all rows were wanted."""
+        for cursor in self.cursors:
+            cursor.close()
         self.connection.close()
 
 
