@@ -193,13 +193,8 @@ def as_row(row: Row) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--markdown", action="store_true", help="the same; kept for symmetry")
-    parser.parse_args()
     measure(100)  # compiles
-    print(
-        "| memory | default, M tuples/s | LRU, M tuples/s | ratio | scoring all | results / LRU's |"
-    )
+    print("| memory | default, M tuples/s | LRU, M tuples/s | ratio | scoring all | results/LRU |")
     print("|---|---|---|---|---|---|")
     for memory in SIZES:
         print(as_row(measure(memory)), flush=True)

@@ -18,7 +18,7 @@ def steps_ahead(until: int) -> Ints:
     >>> steps_ahead(12).tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
     >>> len(steps_ahead(400))
-    35
+    36
     """
     steps = [1]
     while steps[-1] < until:

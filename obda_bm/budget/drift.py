@@ -13,7 +13,7 @@ class PageHinkley:
     lowest point is then the likeliest time of the change.
     """
 
-    limit: float = 40.0
+    limit: float = 60.0
     slack: float = 0.25
     count: int = 0
     mean: float = 0.0

@@ -18,7 +18,7 @@ from obda_bm.budget.join import Side
 from obda_bm.budget.online import OnlineModel
 from obda_bm.budget.pmf import Floats, Ints
 from obda_bm.budget.policies.fitted import Worth
-from obda_bm.budget.recall import Ghosts, Joins, Recall, recall
+from obda_bm.budget.recall import Ghosts, Mask, Recall, recall
 
 GHOSTS = 1024
 """So many evicted tuples of each side are remembered for the estimate, beside the budget."""
@@ -35,10 +35,20 @@ class Condition(Enum):
     GREATER = ">"
     AT_LEAST = ">="
 
-    def joins(self, side: Side) -> Joins:
-        """Which codes of `side` a code of the other side joins."""
-        compare = _COMPARE[self if side is Side.R else _MIRRORED[self]]
-        return lambda code, others: np.asarray(compare(others, code))
+    def seen_from(self, side: Side) -> Condition:
+        """How a code of `side` compares with one of the other side."""
+        return self if side is Side.R else _MIRRORED[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """Which codes of `side` join one of the other; a value, so that a store can be saved."""
+
+    condition: Condition
+    side: Side
+
+    def __call__(self, code: int, others: Ints) -> Mask:
+        return np.asarray(_COMPARE[self.condition.seen_from(self.side)](others, code))
 
 
 _COMPARE: dict[Condition, Callable[[Ints, int], object]] = {
@@ -69,7 +79,10 @@ class Held:
 
 
 class Store:
-    """At most `memory` tuples of both sides; the lowest rates go first."""
+    """At most `memory` tuples of both sides; the lowest rates go first.
+
+    All its state is data: a pickled store goes on exactly where it was, random draws included.
+    """
 
     def __init__(self, memory: int, condition: Condition, seed: int) -> None:
         self._memory, self._condition = memory, condition
@@ -77,7 +90,7 @@ class Store:
         self._worth = {side: Worth(OnlineModel(), Problem.JOINING) for side in (Side.R, Side.S)}
         self._arrived = {Side.R: 0, Side.S: 0}
         self._ghosts = {
-            side: Ghosts(condition.joins(side), GHOSTS, 2 * seed + side)
+            side: Ghosts(Partners(condition, side), GHOSTS, 2 * seed + side)
             for side in (Side.R, Side.S)
         }
         self.size = self.peak = self.found = 0
@@ -104,7 +117,7 @@ class Store:
         if self._condition is Condition.EQUAL:
             return held.get(code, [])
         codes = np.fromiter(held, np.int64, len(held))
-        joined = codes[self._condition.joins(side)(code, codes)]
+        joined = codes[Partners(self._condition, side)(code, codes)]
         return [one for other in joined.tolist() for one in held[other]]
 
     def keep(self, side: Side, code: int, item: object, now: int, deadline: int | None) -> None:
@@ -162,8 +175,7 @@ class Store:
 
     def _chance(self, partner: Side, codes: Ints, recent: Ints) -> Floats:
         """How many of the partner's recent codes each code joins: for comparisons a tail."""
-        condition = self._condition if partner is Side.S else _MIRRORED[self._condition]
-        match condition:
+        match self._condition.seen_from(partner.partner):
             case Condition.LESS:
                 above = len(recent) - np.searchsorted(recent, codes, side="right")
             case Condition.AT_MOST:

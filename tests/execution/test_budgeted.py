@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 from obda_bm import compile_sql, load_setting
+from obda_bm.budget.join import Side
+from obda_bm.budget.store import Condition, Store
 from obda_bm.diagnostics import BudgetError
 from obda_bm.execution.budgeted import BudgetReport, budgeted_steps
 from obda_bm.execution.local import Limits
@@ -143,6 +146,24 @@ def test_trend_is_learnt_and_recall_estimated(setting: Setting) -> None:
     assert found.total() / total > 0.9
     assert report.evicted > 2000
     assert "approximate, recall" in str(report)
+
+
+def test_a_saved_store_goes_on_exactly() -> None:
+    """Restarted at every hundredth arrival, it finds, evicts and estimates the same."""
+    rng = Random(9)
+    arrivals = [(Side(rng.randrange(2)), i // 9 + rng.randrange(12)) for i in range(3000)]
+
+    def outcome(save_every: int) -> tuple[object, ...]:
+        store = Store(30, Condition.EQUAL, seed=4)
+        found = []
+        for at, (side, code) in enumerate(arrivals):
+            if at % save_every == save_every - 1:
+                store = pickle.loads(pickle.dumps(store))
+            found.append(store.meet(side, code, lambda item: True))
+            store.keep(side, code, at, now=at, deadline=None)
+        return found, store.evicted, store.recall
+
+    assert outcome(100) == outcome(10_000)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Which tuple goes: one policy, or family of policies, per file."""
