@@ -48,13 +48,13 @@ def _size(grid: Grid) -> int:
 
 
 def common_range(arrivals: Arrivals, columns: Sequence[ColumnRef]) -> tuple[int | None, int | None]:
-    """Between which numbers of the plan all of `columns` are; None where there is no bound."""
+    """The whole numbers of the plan between which all of `columns` are; None is no bound."""
     closure = arrivals.timeline.closure
     lowers = [_bound(arrivals, c, closure.values.lower(c)) for c in columns]
     uppers = [_bound(arrivals, c, closure.values.upper(c)) for c in columns]
     return (
-        None if None in lowers else min(floor(low) for low in lowers if low is not None),
-        None if None in uppers else max(ceil(up) for up in uppers if up is not None),
+        None if None in lowers else min(ceil(low) for low in lowers if low is not None),
+        None if None in uppers else max(floor(up) for up in uppers if up is not None),
     )
 
 
