@@ -11,7 +11,6 @@ it is feasible. Each figure is the best of three.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -280,7 +280,7 @@ def measure(example: Example, rows: int, batch: int, small_batch: int) -> Figure
         seconds(lambda: run_kernel(query, few_tables, few)),
         seconds(lambda: few_prefixes.execute(counted(example), few), 1),
         re_executed(few_prefixes, counted(example), few, few // 10),
-        tenths(example, rows, batch),
+        tenths(example, rows, batch // 8),
     )
 
 

@@ -86,13 +86,20 @@ class Meeting:
 def _meetings(closure: Closure, timeline: Timeline, alias: str, owner: int) -> Iterator[Meeting]:
     """The inputs that wait for others without the owner: they are keyed by the rows they met."""
     for i, stream in enumerate(timeline.streams):
-        predicates = tuple(
+        stated = [
             p
             for p in closure.query.predicates
             if alias in (names := {c.occurrence for c in columns_of(p)})
             and len(names) == 2
             and names & set(stream.aliases)
-        )
+        ]
+        # Equal to a static column through others only: without its rows, any value would be kept.
+        implied = [
+            p
+            for p in _implied_equalities(closure, {alias, *stream.aliases})
+            if len({c.occurrence == alias for c in columns_of(p)}) == 2
+        ]
+        predicates = tuple(dict.fromkeys([*stated, *implied]))
         waits = timeline.down(stream) != frozenset(timeline.streams)
         if predicates and waits and timeline.streams[owner] not in timeline.down(stream):
             yield Meeting(alias, i, predicates)

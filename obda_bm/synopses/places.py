@@ -25,25 +25,36 @@ def clamp(arrivals: Arrivals, column: ColumnRef, partners: Sequence[ColumnRef]) 
     )
 
 
-def has_few_places(arrivals: Arrivals, join: Comparison) -> bool:
-    """Whether finitely many places of the left column decide `join`."""
+def place_count(arrivals: Arrivals, join: Comparison) -> int | None:
+    """How many places of the left column decide `join`; None where they are not finitely many."""
     left, right = join.left, join.right
     assert isinstance(left, ColumnRef)
     assert isinstance(right, ColumnRef)
-    if arrivals.timeline.closure.query.column(left).type.order is not Order.DISCRETE:
-        return places(arrivals, left, [right]) is not None
-    own, met = common_range(arrivals, [left]), common_range(arrivals, [right])
-    return all(a is not None or b is not None for a, b in zip(own, met, strict=True))
+    query = arrivals.timeline.closure.query
+    if query.column(left).type.order is not Order.DISCRETE:
+        found = places(arrivals, left, [right])
+        return None if found is None else 2 * sum(map(_size, found.grids)) + 1 + len(found.texts)
+    unit = units_per_one(query, left, arrivals.scale)
+    (low, high), (below, above) = common_range(arrivals, [left]), common_range(arrivals, [right])
+    lowers = [low, None if below is None else below - unit]
+    uppers = [high, None if above is None else above + unit]
+    bottom = max((n for n in lowers if n is not None), default=None)
+    top = min((n for n in uppers if n is not None), default=None)
+    return None if bottom is None or top is None else top - bottom + 1
+
+
+def _size(grid: Grid) -> int:
+    return int((grid.upper - grid.lower) / grid.step) + 1
 
 
 def common_range(arrivals: Arrivals, columns: Sequence[ColumnRef]) -> tuple[int | None, int | None]:
-    """Between which numbers of the plan all of `columns` are; None where there is no bound."""
+    """The whole numbers of the plan between which all of `columns` are; None is no bound."""
     closure = arrivals.timeline.closure
     lowers = [_bound(arrivals, c, closure.values.lower(c)) for c in columns]
     uppers = [_bound(arrivals, c, closure.values.upper(c)) for c in columns]
     return (
-        None if None in lowers else min(floor(low) for low in lowers if low is not None),
-        None if None in uppers else max(ceil(up) for up in uppers if up is not None),
+        None if None in lowers else min(ceil(low) for low in lowers if low is not None),
+        None if None in uppers else max(floor(up) for up in uppers if up is not None),
     )
 
 

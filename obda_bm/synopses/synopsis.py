@@ -13,7 +13,7 @@ from obda_bm.ir.sqltypes import Order
 from obda_bm.ir.terms import ColumnRef, Comparison, Op, columns_of
 from obda_bm.order.streams import Stream
 from obda_bm.synopses.inputs import Arrivals, units_per_one
-from obda_bm.synopses.places import clamp, common_range, has_few_places, places
+from obda_bm.synopses.places import clamp, common_range, place_count, places
 
 Piece = frozenset[int]
 T = TypeVar("T")
@@ -89,8 +89,7 @@ def _set_synopsis(
 
     Several extremes are left where a key cannot tell all that is compared.
     """
-    several = len(_extremes(arrivals, order)) > 1
-    placed = [j for j in order if several and has_few_places(arrivals, j)]
+    placed = _keyed_joins(arrivals, order)
     keyed = dict.fromkeys(_column(j.left) for j in placed)
     partners = {c: [_column(j.right) for j in placed if j.left == c] for c in keyed}
     order = [j for j in order if j not in placed]
@@ -106,6 +105,28 @@ def _set_synopsis(
         tests=len({j.right for j in crossing if j.left in different}),
         unlike=tuple(j for j in crossing if j.left in different),
         places=_present(places(arrivals, c, partners[c]) for c in keyed),
+    )
+
+
+def _keyed_joins(arrivals: Arrivals, order: list[Comparison]) -> list[Comparison]:
+    """The comparisons that a key decides: all that it can where one extreme will not do for all.
+
+    If it can decide all of them, it leaves one extreme out: that with the most places.
+    """
+    extremes = _extremes(arrivals, order)
+    if len(extremes) <= 1:
+        return []
+    counts = {j: n for j in order if (n := place_count(arrivals, j)) is not None}
+    if len(counts) < len(order):
+        return list(counts)
+    served = [[j for j in order if _serves(e, j)] for e in extremes]
+    left_out = max(served, key=lambda joins: sum(counts[j] for j in joins))
+    return [j for j in order if j not in left_out]
+
+
+def _serves(extreme: Extreme, join: Comparison) -> bool:
+    return (
+        extreme.side is _side(join) and join.left in extreme.columns and join.right in extreme.tests
     )
 
 
