@@ -17,8 +17,8 @@ CHECKED = [command for command, _ in SHOWN if command.startswith("check")]
 QUERIES = re.findall(r"```sql\n(.*?)```", README, re.DOTALL)
 
 
-def test_there_are_two_queries_and_three_outputs() -> None:
-    assert (len(QUERIES), len(SHOWN)) == (2, 3)
+def test_there_are_two_queries_and_five_outputs() -> None:
+    assert (len(QUERIES), len(SHOWN)) == (2, 5)
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)
