@@ -73,7 +73,7 @@ def index_of(chances: Floats, ahead: Ints, index: Index, problem: Problem) -> Fl
     benefit, cost = benefit_and_cost(chances, ahead, problem)
     match index:
         case Rate():
-            return rate_index(benefit, cost) + TIE_BREAK * benefit[-1]
+            return np.asarray(rate_index(benefit, cost) + TIE_BREAK * benefit[-1])
         case Surplus(price):
             return surplus(benefit, cost, price) + RATE_AFTER_SURPLUS * rate_index(benefit, cost)
         case _:
