@@ -43,6 +43,8 @@ class Surplus:
 RATE = Rate()
 Index: TypeAlias = Rate | Surplus | Fixed | Forever | Inverse | Exponential
 
+TIE_BREAK = 1e-9
+"""Of equal rates, as uniform noise has many, the one that goes on for longer is the better."""
 RATE_AFTER_SURPLUS = 1e-3
 """The weight of the rate beside the surplus: it orders what has no surplus, and little else."""
 
@@ -71,7 +73,7 @@ def index_of(chances: Floats, ahead: Ints, index: Index, problem: Problem) -> Fl
     benefit, cost = benefit_and_cost(chances, ahead, problem)
     match index:
         case Rate():
-            return rate_index(benefit, cost)
+            return np.asarray(rate_index(benefit, cost) + TIE_BREAK * benefit[-1])
         case Surplus(price):
             return surplus(benefit, cost, price) + RATE_AFTER_SURPLUS * rate_index(benefit, cost)
         case _:
