@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = ["Bounded", "Compiled", "ObdaError", "Semantics", "Setting", "Unbounded", "Undecided"]
-__all__ += ["compile_sql", "load_setting", "run_local", "run_spark"]
+__all__ += ["compile_query", "compile_sql", "load_mediator", "load_ontology", "load_setting"]
+__all__ += ["rewrite", "run_local", "run_spark"]
 
 if TYPE_CHECKING:
     from obda_bm.diagnostics import ObdaError
@@ -18,10 +19,19 @@ if TYPE_CHECKING:
     from obda_bm.execution.spark.run import run_spark
     from obda_bm.ir.spj import Semantics
     from obda_bm.ir.verdict import Bounded, Unbounded, Undecided
-    from obda_bm.pipeline import Compiled, compile_sql, load_setting
+    from obda_bm.mediation import load_mediator
+    from obda_bm.pipeline import (
+        Compiled,
+        compile_query,
+        compile_sql,
+        load_ontology,
+        load_setting,
+        rewrite,
+    )
     from obda_bm.setting import Setting
 
 _HOMES = {
+    "load_mediator": "obda_bm.mediation",
     "ObdaError": "obda_bm.diagnostics",
     "Semantics": "obda_bm.ir.spj",
     "Bounded": "obda_bm.ir.verdict",

@@ -146,5 +146,33 @@ class SqlError(ObdaError):
     """The SQL text is malformed or does not fit the catalog."""
 
 
+class BudgetError(ObdaError):
+    """The query cannot be run within a memory budget."""
+
+
 class OutsideFragment(ObdaError):
     """The query is well-formed but not a union of select-project-join queries."""
+
+
+class MappingError(ObdaError):
+    """A mapping cannot be read, or does not fit what it maps."""
+
+
+class UnfoldingError(ObdaError):
+    """The mappings give no select-project-join query for what is asked."""
+
+
+class OntologyError(ObdaError):
+    """The ontology cannot be read, or leaves OWL 2 QL where that is refused."""
+
+
+class RewritingError(ObdaError):
+    """The rewriting would be too large to be of use."""
+
+
+class SparqlError(ObdaError):
+    """The SPARQL or datalog text is malformed, or no union of basic graph patterns."""
+
+
+class StarqlError(ObdaError):
+    """The STARQL text is malformed, or not safe; every mistake found is among `diagnostics`."""

@@ -2,67 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from obda_bm.analysis import assess, describe, find_witness, suggest_repairs
-from obda_bm.diagnostics import Diagnostic, ObdaError, SettingError, SourceText
+from obda_bm.analysis import assess, suggest_repairs
+from obda_bm.compiled import MAX_UNITS, Compiled, Semantic
+from obda_bm.diagnostics import (
+    Diagnostic,
+    ObdaError,
+    OutsideFragment,
+    SettingError,
+    SourceText,
+    UnfoldingError,
+)
 from obda_bm.ir.catalog import Catalog, Relation
-from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.ir.plan_outline import PlanOutline, outline
 from obda_bm.ir.spj import Semantics, SpjUnion
+from obda_bm.ir.tbox import TBox
 from obda_bm.ir.terms import Predicate
+from obda_bm.ir.ucq import UnionOfCQs
 from obda_bm.ir.verdict import Bounded, Unbounded, Undecided, Verdict
-from obda_bm.ir.witness import Evidence, Witness
-from obda_bm.planning import build_plan
-from obda_bm.report.as_text import explanation_as_text, verdict_as_text
 from obda_bm.setting import Setting, read_setting
-from obda_bm.sql import parse_check, parse_sql, render_sql
+from obda_bm.sql import parse_check, parse_sql
 
-MAX_UNITS = 10_000_000
-"""A bound above this is still a bound, but said loudly."""
+if TYPE_CHECKING:  # what a SQL query does not need is imported by what does
+    from obda_bm.ontology import Ontology, Profile
+    from obda_bm.rewriting import Form, Rewriting
+    from obda_bm.syntax import NeedsWindow
 
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A query with every form it takes on its way."""
-
-    source: SourceText
-    setting: Setting
-    query: SpjUnion
-    verdict: Verdict
-
-    def explain(self) -> str:
-        """Every stage as text."""
-        parts = explanation_as_text(self.query, describe(self.query))
-        return f"{parts}\n\n{self}"
-
-    def page(self) -> str:
-        """Every stage as one self-contained HTML page."""
-        from obda_bm.report.page import explanation_as_html
-
-        stages = describe(self.query)
-        return explanation_as_html(self.source, self.verdict, stages, self._outline(), render_sql)
-
-    def _repr_html_(self) -> str:
-        from obda_bm.report.page import notebook_cell
-
-        return notebook_cell(self.verdict, self._outline())
-
-    def _outline(self) -> PlanOutline | None:
-        return None if self.plan is None else outline(self.plan)
-
-    def witness(self, n: int) -> tuple[Witness, Evidence] | None:
-        """Streams of `n` candidates that force memory to grow, executed; None if there are none."""
-        return None if isinstance(self.verdict, Bounded) else find_witness(self.query, n)
-
-    @property
-    def plan(self) -> SynopsisPlan | None:
-        """How the query runs within its bound; None where it is not bounded."""
-        return build_plan(self.query, self.verdict) if isinstance(self.verdict, Bounded) else None
-
-    def __str__(self) -> str:
-        return verdict_as_text(self.verdict, render_sql, MAX_UNITS)
+__all__ = ["MAX_UNITS", "Compiled", "compile_query", "compile_sql", "load_ontology"]
+__all__ += ["load_setting", "rewrite"]
 
 
 def load_setting(path: str | Path) -> Setting:
@@ -81,13 +50,75 @@ def compile_sql(
     """Decide a SQL query over the streams and relations of `setting`."""
     source = sql if isinstance(sql, SourceText) else SourceText("<sql>", sql)
     query = parse_sql(source, setting.catalog, semantics=semantics)
-    verdict = assess(query)
-    match verdict:
-        case Unbounded() | Undecided():
-            verdict = replace(verdict, repairs=suggest_repairs(query, setting.catalog))
-        case Bounded():
-            pass
-    return Compiled(source, setting, query, verdict)
+    return Compiled(source, setting, query, _decided(query, setting.catalog))
+
+
+def compile_query(
+    text: str | SourceText, setting: Setting, semantics: Semantics | None = None
+) -> Compiled:
+    """Decide a STARQL query over the ontology and the mappings of `setting`.
+
+    Raises:
+        OutsideFragment: where windows have to be evaluated one by one.
+    """
+    from obda_bm.mediation import load_mediator, streams_of
+    from obda_bm.syntax import expand_document, monotone_union, parse_starql, within_windows
+    from obda_bm.unfolding import row_terms
+
+    source = text if isinstance(text, SourceText) else SourceText("<starql>", text)
+    starql = expand_document(parse_starql(source)).streams[-1].query
+    streams = streams_of(starql, setting.catalog)
+    union = monotone_union(starql)
+    union = within_windows(union, starql) if isinstance(union, UnionOfCQs) else union
+    if not isinstance(union, UnionOfCQs):
+        raise OutsideFragment(_needs_window(union))
+    mediator = load_mediator(setting, semantics or Semantics.SET).over(s.name for s in streams)
+    rewritten = mediator.rewrite(union)
+    unfolded = mediator.unfold_rewritten(rewritten, streams)
+    query = unfolded.query
+    if query is None:
+        raise UnfoldingError(*unfolded.warnings)
+    terms, base = row_terms(unfolded), mediator.mappings.base
+    forms = Semantic(starql, union, rewritten, unfolded, terms, base)
+    return Compiled(source, setting, query, _decided(query, setting.catalog), forms)
+
+
+def _decided(query: SpjUnion, catalog: Catalog) -> Verdict:
+    """The verdict, with repairs where it is not the one that was hoped for."""
+    match assess(query):
+        case Bounded() as verdict:
+            return verdict
+        case Unbounded() | Undecided() as verdict:
+            return replace(verdict, repairs=suggest_repairs(query, catalog))
+
+
+def _needs_window(why: NeedsWindow) -> Diagnostic:
+    hint = "This version decides EXISTS, AND, OR and comparisons at every marker."
+    return Diagnostic("OBM450", why.obstacle.value, why.span, hint)
+
+
+def load_ontology(*paths: str | Path, profile: Profile | None = None) -> Ontology:
+    """The ontology in the files at `paths`, merged, with a report of what is not used."""
+    from obda_bm.ontology import Profile, read_ontology
+
+    return read_ontology(map(Path, paths), profile or Profile.REPORT)
+
+
+def rewrite(
+    query: str | SourceText | UnionOfCQs, tbox: TBox | Ontology, form: Form | None = None
+) -> Rewriting:
+    """The minimal union of conjunctive queries with the certain answers of `query`.
+
+    A text is a SPARQL basic graph pattern, or datalog-like: `q(?x) :- Pump(?x), feeds(?x, ?y)`.
+    """
+    from obda_bm.rewriting import Form, rewrite_ucq
+    from obda_bm.syntax.conjunctive import parse_conjunctive
+
+    axioms = tbox if isinstance(tbox, TBox) else tbox.tbox
+    if not isinstance(query, UnionOfCQs):
+        source = query if isinstance(query, SourceText) else SourceText("<query>", query)
+        query = parse_conjunctive(source, axioms.vocabulary)
+    return rewrite_ucq(query, axioms, form or Form.FLAT)
 
 
 def _with_checks(setting: Setting, relation: Relation, problems: list[Diagnostic]) -> Relation:

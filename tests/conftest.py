@@ -29,6 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seed", default="", metavar="S", help="other random pairs, or with N = 0 the pair S alone"
     )
+    parser.addoption(
+        "--full-tables", action="store_true", help="all 50 runs of every table of [X], for minutes"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from obda_bm.analysis.arasu2002 import arasu2002
 from obda_bm.analysis.evaluate import execute
@@ -13,15 +13,16 @@ from obda_bm.analysis.reasons import (
     unsatisfiable,
 )
 from obda_bm.analysis.schiff2020 import schiff2020
-from obda_bm.analysis.states import bound, delays, expiring_streams
 from obda_bm.analysis.timeline import Windows, situation, violations
 from obda_bm.analysis.violation import Violation
+from obda_bm.analysis.windows import delayed_streams, expiring_streams
 from obda_bm.analysis.witness import witnesses
 from obda_bm.ir.spj import Semantics, SpjUnion
-from obda_bm.ir.verdict import Bound, Bounded, Papers, Reason, Unbounded, Undecided, Verdict
+from obda_bm.ir.verdict import Bounded, Papers, Reason, Unbounded, Undecided, Verdict
 from obda_bm.ir.witness import Evidence, Witness
 from obda_bm.order.prepare import Branch, is_satisfiable, prepare
 from obda_bm.order.streams import Timeline, merge_equal_times
+from obda_bm.synopses import lay_out
 
 CANDIDATES = 4
 """How many candidates the witness has that `assess` executes; `witness` builds larger ones."""
@@ -49,7 +50,7 @@ class Decision:
         """Streams of which tuples are kept with their time, for as long as an interval says."""
         timelines = [merge_equal_times(branch.whole) for branch in self.branches]
         windowed = {s for t in timelines for s in expiring_streams(t, self.windows)}
-        delayed = {s for t in timelines for s in delays(t)}
+        delayed = {s for t in timelines for s in delayed_streams(t)}
         return tuple(str(s) for s in sorted(windowed | delayed))
 
 
@@ -89,14 +90,6 @@ def _findings(
 
 
 def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
-    runs = [c for branch in decision.branches for c in branch.runs(query.semantics)]
-    # Without a stream nothing is kept, and nothing is run.
-    timelines = [merge_equal_times(c) for c in runs if c.times.nodes]
-    states = [
-        replace(state, branch=branch)
-        for branch, timeline in enumerate(timelines)
-        for state in bound(timeline, query.semantics, decision.windows, len(runs)).states
-    ]
     never = [unsatisfiable(b) for b in query.branches if not is_satisfiable(b)]
     return Bounded(
         query.semantics,
@@ -106,7 +99,7 @@ def _bounded(query: SpjUnion, papers: Papers, decision: Decision) -> Bounded:
             *(reasons_for_bounded(query.semantics) if decision.branches else ()),
             *disagreements(papers, bounded=True),
         ),
-        Bound(tuple(states)),
+        lay_out(query).bound,
         decision.expiring,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 
 from obda_bm.analysis.reasons import reason_for
-from obda_bm.analysis.states import duration
 from obda_bm.analysis.timeline import (
     B1,
     B2,
@@ -18,6 +17,7 @@ from obda_bm.analysis.timeline import (
     situation,
     violations,
 )
+from obda_bm.analysis.windows import duration
 from obda_bm.ir.explanation import (
     BranchExplanation,
     ColumnExplanation,
@@ -70,9 +70,14 @@ def _order(timeline: Timeline) -> tuple[TimeEdge, ...]:
     windows = [
         TimeEdge(str(x), str(y), WITHIN, duration(timeline.closure, x.aliases[0], age))
         for x, y in pairs
-        if (age := timeline.window(x, y)) is not None and age > 0
+        if (age := timeline.window(x, y)) is not None and age > 0 and _goes_on(timeline, y)
     ]
     return (*order, *windows)
+
+
+def _goes_on(timeline: Timeline, stream: Stream) -> bool:
+    """Whether it never ends; else all of it lies within its end of everything."""
+    return timeline.closure.infinite(stream.aliases[0])
 
 
 def _ordered(timeline: Timeline, x: Stream, y: Stream) -> bool:

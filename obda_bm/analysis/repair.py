@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import combinations, count, islice, permutations
 
 from obda_bm.analysis.assess import Finding, decide
-from obda_bm.analysis.states import duration
 from obda_bm.analysis.violation import Violation
+from obda_bm.analysis.windows import duration
 from obda_bm.ir.catalog import Catalog, Extent, Relation
 from obda_bm.ir.spj import Occurrence, Output, Semantics, SpjQuery, SpjUnion
 from obda_bm.ir.sqltypes import DAY, INTEGER, Family, Order, SqlType, instant

@@ -27,7 +27,7 @@ from obda_bm.order.references import (
     same_reference,
     same_test,
 )
-from obda_bm.order.streams import Stream, Timeline
+from obda_bm.order.streams import Stream, Timeline, enumerable
 
 SOURCE = "timeline criterion"
 
@@ -164,19 +164,6 @@ def violations(case: Situation, semantics: Semantics) -> Iterator[Violation]:
     """Everything that keeps the query from running in bounded memory."""
     for condition in CONDITIONS[semantics]:
         yield from condition(case)
-
-
-def enumerable(timeline: Timeline, stream: Stream) -> bool:
-    """Whether keys admit only finitely many tuples of `stream` that can take part in an answer."""
-    closure = timeline.closure
-    return all(
-        any(
-            all(closure.bounded(ColumnRef(alias, c)) for c in key)
-            for key in closure.query.occurrence(alias).relation.keys
-            if key
-        )
-        for alias in stream.aliases
-    )
 
 
 def _projected(case: Situation) -> list[ColumnRef]:

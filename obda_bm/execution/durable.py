@@ -87,9 +87,7 @@ def run_durably(
         store = opened.enter_context(_hold(directory))
         notes = destination.notes(fingerprint(plan, reading.static))
         saved = store.load(notes)
-        checkpoint = begin(plan, reading.static)
-        if saved is not None:
-            checkpoint = from_bytes(plan, saved.data, reading.static)
+        checkpoint = _last(plan, saved, reading.static)
         outputs = _open_outputs(destination, saved, stdout, opened)
         due = clock() + EVERY
         moves = go_on(plan, checkpoint, reading.streams, outputs.late_rows, reading.max_pending)
@@ -104,6 +102,10 @@ def run_durably(
             except GeneratorExit:  # the caller has seen enough
                 break
         store.save(checkpoint, notes, outputs)
+
+
+def _last(plan: SynopsisPlan, saved: Saved | None, static: Mapping[str, pa.Table]) -> Checkpoint:
+    return begin(plan, static) if saved is None else from_bytes(plan, saved.data, static)
 
 
 def _check_format(format_: Format) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from obda_bm.execution.answer_terms import answers
 from obda_bm.execution.conform import Origin, conform
 from obda_bm.execution.markers import (
     MAX_PENDING,
@@ -146,7 +147,7 @@ def run_local(
     if plan is None:
         hint = "Ask for its verdict: it says why, and what would repair it."
         raise Mistake.NO_PLAN.error("the query is not bounded, so it has no plan", hint)
-    return LocalRun(steps(plan, tables, on_late or _ignore, limits), plan.bound.units)
+    return LocalRun(steps(plan, tables, on_late or ignore_late, limits), plan.bound.units)
 
 
 def relations_of(plan: SynopsisPlan) -> tuple[Relation, ...]:
@@ -165,18 +166,20 @@ def steps(
 ) -> Iterator[Progress]:
     """Run `plan`, one step for every batch that is read and one for the end."""
     relations = relations_of(plan)
-    given = {relation.name: _given(relation, tables) for relation in relations}
+    given = {relation.name: given_rows(relation, tables) for relation in relations}
     streams = [r for r in relations if r.extent is not Extent.STATIC]
     static = {
-        r.name: _whole(r, _arrivals(r, given[r.name], limits.batch_rows))
+        r.name: _whole(r, arrivals_of(r, given[r.name], limits.batch_rows))
         for r in relations
         if r.extent is Extent.STATIC
     }
     state = initial_state(plan, static)
     report = RunReport(plan.bound.units, peak_units=state_units(state))
-    arrivals = {s.name: _arrivals(s, given[s.name], limits.batch_rows) for s in streams}
+    arrivals = {s.name: arrivals_of(s, given[s.name], limits.batch_rows) for s in streams}
     pending = start(streams, limits.max_pending, partial(needed, plan))
-    for closed, waiting in _markers(plan, pending, arrivals, on_late, limits):
+    room = room_for(plan, arrivals)
+    settle = partial(compact, room=room, reduce=partial(reduce, plan))
+    for closed, waiting in read_markers(pending, arrivals, on_late, limits, settle):
         state, results = advanced(plan, state, closed)
         report = counted(report, waiting, results, state_units(state))
         report = with_open(plan, report, waiting)
@@ -189,7 +192,7 @@ def advanced(
     if closed is None:
         return state, None
     advanced = advance(plan, state, closed.rows, closed.until)
-    return advanced.state, advanced.results
+    return advanced.state, answers(plan, advanced.results)
 
 
 def counted(report: RunReport, pending: Pending, results: pa.Table | None, units: int) -> RunReport:
@@ -217,20 +220,19 @@ def count_results(results: pa.Table) -> int:
     return int(pc.sum(counts).as_py()) if len(results) else 0
 
 
-def _markers(
-    plan: SynopsisPlan,
+def read_markers(
     pending: Pending,
     arrivals: Mapping[str, Iterator[Arrival]],
     on_late: LateRows,
     limits: Limits,
+    settle: Callable[[Pending], Pending],
 ) -> Iterator[tuple[Closed | None, Pending]]:
     """Read until all sources are exhausted; after each batch, what it closes.
 
     The source that lags behind is read next, so that as few rows as possible wait for it; one that
-    has nothing to say is passed over until another one has spoken.
+    has nothing to say is passed over until another one has spoken. `settle` makes what waits small.
     """
     pending = _all_heard(pending, limits.clock())
-    room = room_for(plan, arrivals)
     reading, quiet = set(arrivals), set[str]()
     while reading:
         name = _next_source(pending, reading - quiet or reading)
@@ -245,7 +247,7 @@ def _markers(
         pending = _taken(pending, name, arrival, on_late, limits)
         closed = close(pending)
         pending = pending if closed is None else closed.pending
-        pending = compact(pending, room, partial(reduce, plan))
+        pending = settle(pending)
         yield closed, pending
     closed = finish(pending)
     if closed is None and pending.closed is None:
@@ -295,7 +297,7 @@ def _all_heard(pending: Pending, now: float) -> Pending:
     return replace(pending, sources=tuple(replace(s, heard=now) for s in pending.sources))
 
 
-def _given(relation: Relation, tables: Mapping[str, Rows]) -> Rows:
+def given_rows(relation: Relation, tables: Mapping[str, Rows]) -> Rows:
     folded = {name.lower(): name for name in tables}
     name = relation.name if relation.name in tables else folded.get(relation.name.lower())
     if name is None:
@@ -305,7 +307,7 @@ def _given(relation: Relation, tables: Mapping[str, Rows]) -> Rows:
     return tables[name]
 
 
-def _arrivals(relation: Relation, rows: Rows, batch_rows: int) -> Iterator[Arrival]:
+def arrivals_of(relation: Relation, rows: Rows, batch_rows: int) -> Iterator[Arrival]:
     """What the source sends, its rows with the columns and types of `relation`."""
     parts = rows.to_batches(max_chunksize=batch_rows) if isinstance(rows, pa.Table) else rows
     rows_before = 0
@@ -323,5 +325,5 @@ def _whole(relation: Relation, arrivals: Iterator[Arrival]) -> pa.Table:
     return pa.concat_tables([arrow_schema(relation).empty_table(), *tables])
 
 
-def _ignore(_stream: str, _rows: pa.Table) -> None:
+def ignore_late(_stream: str, _rows: pa.Table) -> None:
     """Late rows are counted in the report, too."""

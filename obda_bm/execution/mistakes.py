@@ -34,8 +34,15 @@ class Mistake(Enum):
     BOUND_VIOLATED = "OBM536"
     NEAR_BOUND = "OBM537"
     NOT_RESUMABLE = "OBM538"
-    NO_ROCKSDB = "OBM540"
-    NOT_PLACED = "OBM541"
+    NO_DRIVER = "OBM540"
+    NO_DATABASE = "OBM541"
+    QUERY_FAILED = "OBM542"
+    WRONG_COLUMNS = "OBM543"
+    BAD_IRI = "OBM544"
+    ROW_FAILED = "OBM545"
+    NO_ROCKSDB = "OBM546"
+    NOT_PLACED = "OBM547"
+    ONLY_LOCAL = "OBM548"
 
     def error(self, message: str, hint: str, span: Span | None = None) -> ExecutionError:
         return ExecutionError(Diagnostic(self.value, message, span, hint))

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from obda_bm.execution.checkpoint import Checkpoint, Position
-from obda_bm.execution.local import Progress
+from obda_bm.execution.local import Progress, advanced, counted
 from obda_bm.execution.markers import (
     Closed,
     LateRows,
@@ -26,7 +25,7 @@ from obda_bm.execution.markers import (
 from obda_bm.execution.mistakes import ExecutionError, Mistake
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.kernel import advance, state_units
+from obda_bm.kernel import state_units
 
 Step = tuple[Progress, Checkpoint]
 
@@ -133,27 +132,11 @@ def _markers(
 
 
 def _step(plan: SynopsisPlan, before: Checkpoint, closed: Closed | None, pending: Pending) -> Step:
-    kernel, results = before.kernel, None
-    if closed is not None:
-        advanced = advance(plan, kernel, closed.rows, closed.until)
-        kernel, results = advanced.state, advanced.results
+    kernel, results = advanced(plan, before.kernel, closed)
     units = state_units(kernel)
-    report = replace(
-        before.report,
-        rows_in=pending.offered,
-        late=pending.late,
-        results=before.report.results + _count(results),
-        peak_units=max(before.report.peak_units, units),
-    )
+    report = counted(before.report, pending, results, units)
     positions = tuple(
         Position(s.relation.name, s.offered, s.late, s.newest) for s in pending.sources
     )
     after = Checkpoint(kernel, report, pending.closed, positions)
     return Progress(results, report, units), after
-
-
-def _count(results: pa.Table | None) -> int:
-    if results is None or not len(results):
-        return 0
-    # As decimals: the sum of 64-bit counts may need more than 64 bits.
-    return int(pc.sum(results.column(results.num_columns - 1).cast(pa.decimal256(76, 0))).as_py())

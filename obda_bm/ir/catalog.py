@@ -27,6 +27,15 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """Values of `columns`, where none is NULL, are those of `key` in a row of `relation`."""
+
+    columns: tuple[str, ...]
+    relation: str
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Where tuples come from; data only, the engines give it a meaning."""
 
@@ -52,6 +61,7 @@ class Relation:
     end: int | None = None
     rows: int | None = None
     source: Source | None = None
+    foreign_keys: tuple[ForeignKey, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

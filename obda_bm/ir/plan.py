@@ -9,7 +9,8 @@ from fractions import Fraction
 from obda_bm.ir.catalog import Relation
 from obda_bm.ir.spj import Output, Semantics
 from obda_bm.ir.terms import ColumnRef, Comparison, Predicate
-from obda_bm.ir.verdict import Bound
+from obda_bm.ir.unfolded import RowTerm
+from obda_bm.ir.verdict import Bound, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ class Synopsis:
     tests: int = 0  # how many future texts those are
     places: tuple[Places, ...] = ()
     unlike: tuple[Comparison, ...] = ()  # which of `different` is compared with which future text
+    size: tuple[State, ...] = ()  # what it holds at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,14 @@ class SynopsisPlan:
     branches: tuple[BranchPlan, ...]
     outputs: tuple[str, ...]
     emitted: Memory
-    bound: Bound
+    emitted_size: tuple[State, ...] = ()
+    terms: tuple[RowTerm, ...] = ()  # how rows become the answers of a semantic query
+    base: str = ""  # resolves relative IRIs in the data
+
+    @property
+    def bound(self) -> Bound:
+        kept = (size for b in self.branches for s in b.synopses for size in s.size)
+        return Bound((*kept, *self.emitted_size))
 
     def __str__(self) -> str:
         # The outline is made from the types above.

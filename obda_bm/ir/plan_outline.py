@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from obda_bm.ir.plan import BranchPlan, Input, Memory, Scan, SynopsisPlan
-from obda_bm.ir.plan_shares import BranchShares, share_bound
+from obda_bm.ir.plan import BranchPlan, Input, Memory, Scan, Synopsis, SynopsisPlan
 from obda_bm.ir.plan_words import Words
 from obda_bm.ir.spj import Output, Semantics
 from obda_bm.ir.terms import ColumnRef
@@ -37,14 +36,14 @@ class KeyOutline:
 
 @dataclass(frozen=True, slots=True)
 class StateOutline:
-    """A synopsis, numbered through the plan; `shares` are its parts of the bound."""
+    """A synopsis, numbered through the plan; `size` is its part of the bound."""
 
     number: int
     inputs: tuple[str, ...]
     key: tuple[KeyOutline, ...]
     values: tuple[str, ...]
     forgets: tuple[str, ...]
-    shares: tuple[State, ...]
+    size: tuple[State, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,10 @@ class StepOutline:
 
 @dataclass(frozen=True, slots=True)
 class BranchOutline:
-    """`room` is what the bound counts besides: the plan gets by without it."""
-
     inputs: tuple[InputOutline, ...]
     states: tuple[StateOutline, ...]
     steps: tuple[StepOutline, ...]
     projection: tuple[str, ...]
-    room: tuple[State, ...]
 
     def filling(self, state: StateOutline) -> tuple[StepOutline, ...]:
         return tuple(step for step in self.steps if step.target == state.number)
@@ -88,23 +84,19 @@ class PlanOutline:
 
 
 def outline(plan: SynopsisPlan) -> PlanOutline:
-    """The plan, read once, with each state's share of the bound."""
-    shares = share_bound(plan)
+    """The plan, read once."""
     first = 1
     branches = []
-    for branch, share in zip(plan.branches, shares.branches, strict=True):
-        branches.append(_branch(branch, share, first, plan.semantics))
+    for branch in plan.branches:
+        branches.append(_branch(branch, first, plan.semantics))
         first += len(branch.synopses)
-    return PlanOutline(plan.semantics, tuple(branches), plan.emitted, shares.emitted, plan.bound)
+    return PlanOutline(plan.semantics, tuple(branches), plan.emitted, plan.emitted_size, plan.bound)
 
 
-def _branch(
-    branch: BranchPlan, shares: BranchShares, first: int, semantics: Semantics
-) -> BranchOutline:
+def _branch(branch: BranchPlan, first: int, semantics: Semantics) -> BranchOutline:
     words = Words(branch)
     states = tuple(
-        _state(words, i, first + i, shares.synopses[i], semantics)
-        for i in range(len(branch.synopses))
+        _state(words, synopsis, first + i, semantics) for i, synopsis in enumerate(branch.synopses)
     )
     steps = tuple(
         StepOutline(
@@ -116,7 +108,7 @@ def _branch(
         for step in branch.steps
     )
     inputs = tuple(_input(words, given) for given in branch.inputs)
-    return BranchOutline(inputs, states, steps, _projection(branch.projection), shares.room)
+    return BranchOutline(inputs, states, steps, _projection(branch.projection))
 
 
 def _projection(outputs: Iterable[Output]) -> tuple[str, ...]:
@@ -147,11 +139,8 @@ def _named(scan: Scan) -> str:
     return name if name == scan.alias else f"{name} {scan.alias}"
 
 
-def _state(
-    words: Words, index: int, number: int, shares: tuple[State, ...], semantics: Semantics
-) -> StateOutline:
-    synopsis = words.branch.synopses[index]
-    known = {k.column: k for share in shares for k in share.key}
+def _state(words: Words, synopsis: Synopsis, number: int, semantics: Semantics) -> StateOutline:
+    known = {k.column: k for size in synopsis.size for k in size.key}
     clamps = {c.column: c for c in synopsis.clamps if (c.lower, c.upper) != (None, None)}
     key = tuple(
         KeyOutline(
@@ -167,4 +156,4 @@ def _state(
         values = ("count",) if semantics is Semantics.BAG else ("present",)
     inputs = tuple(words.branch.inputs[i].name for i in synopsis.inputs)
     forgets = tuple(dict.fromkeys(words.forgets(synopsis)))
-    return StateOutline(number, inputs, key, values, forgets, shares)
+    return StateOutline(number, inputs, key, values, forgets, synopsis.size)

@@ -13,7 +13,7 @@ from obda_bm.ir.plan_outline import (
     StateOutline,
     StepOutline,
 )
-from obda_bm.ir.verdict import State, units_as_text
+from obda_bm.ir.verdict import units_as_text
 
 MEMORY = {
     Memory.NONE: "not remembered, every match is a result",
@@ -37,7 +37,7 @@ def _plan(plan: PlanOutline) -> Iterator[str]:
         yield from (f"  {line}" for line in _branch(branch))
     yield f"emitted: {MEMORY[plan.memory]}"
     if plan.emitted:
-        yield f"  bound {share_as_text(plan.emitted)}"
+        yield f"  bound {units_as_text(plan.emitted)}"
 
 
 def _branch(branch: BranchOutline) -> Iterator[str]:
@@ -47,9 +47,6 @@ def _branch(branch: BranchOutline) -> Iterator[str]:
         yield from _state(branch, state)
     yield f"emit {', '.join(branch.projection)}"
     yield from (f"  when {step_as_text(step)}" for step in branch.emitting)
-    for left in branch.room:
-        yield f"also in the bound {left}"
-        yield f"  bound {share_as_text((left,))}"
 
 
 def _input(given: InputOutline) -> Iterator[str]:
@@ -72,7 +69,7 @@ def _state(branch: BranchOutline, state: StateOutline) -> Iterator[str]:
     yield from (f"  filled when {step_as_text(step)}" for step in branch.filling(state))
     yield from (f"  read by {line}" for line in readers_as_text(branch.reading(state)))
     yield from (f"  forgets: {line}" for line in state.forgets)
-    yield f"  bound {share_as_text(state.shares)}"
+    yield f"  bound {units_as_text(state.size)}"
 
 
 def key_as_text(key: KeyOutline) -> str:
@@ -100,8 +97,3 @@ def readers_as_text(steps: Iterable[StepOutline]) -> Iterator[str]:
     """What the steps are for: other states, or the results."""
     targets = dict.fromkeys(step.target for step in steps)
     return ("emit" if target is None else f"state {target}" for target in targets)
-
-
-def share_as_text(shares: tuple[State, ...]) -> str:
-    """The part of the bound that falls to a synopsis."""
-    return units_as_text(shares) if shares else "not counted apart"

@@ -31,6 +31,7 @@ class Literal:
 
     def __str__(self) -> str:
         escaped = self.lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        escaped = escaped.replace("\r", "\\r")
         if self.language:
             return f'"{escaped}"@{self.language}'
         return f'"{escaped}"' + ("" if self.datatype == STRING else f"^^<{self.datatype}>")
@@ -45,3 +46,23 @@ class Variable:
 
 
 RdfTerm = Variable | Iri | Literal
+
+_OTHER_DATATYPES = frozenset(
+    (
+        "http://www.w3.org/2000/01/rdf-schema#Literal",
+        RDF + "PlainLiteral",
+        RDF + "XMLLiteral",
+        RDF + "langString",
+        "http://www.w3.org/2002/07/owl#real",
+        "http://www.w3.org/2002/07/owl#rational",
+    )
+)
+
+
+def is_datatype(iri: str) -> bool:
+    """Whether `iri` names a datatype of OWL rather than a class.
+
+    >>> is_datatype(XSD + "integer"), is_datatype("http://example.org/Pump")
+    (True, False)
+    """
+    return iri.startswith(XSD) or iri in _OTHER_DATATYPES

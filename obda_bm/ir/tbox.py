@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from obda_bm.diagnostics import Span
 from obda_bm.ir.ucq import local_name
 
+THING = "http://www.w3.org/2002/07/owl#Thing"
+"""The class of every individual; `Thing(x)` in a query holds for whatever the data names."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Role:
@@ -124,5 +127,34 @@ class TBox:
     data_properties: frozenset[str] = frozenset()
     fresh: frozenset[str] = frozenset()
 
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """The IRIs of classes and properties that a query may use."""
+        return self.classes | self.object_properties | (self.data_properties - self.fresh)
+
     def __str__(self) -> str:
         return "\n".join(map(str, self.axioms))
+
+
+def concepts_of(axiom: Axiom) -> tuple[Concept, ...]:
+    """The concepts that `axiom` is about."""
+    match axiom:
+        case SubClassOf(sub, sup):
+            return (sub, sup)
+        case DisjointConcepts(left, right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def roles_of(axiom: Axiom) -> tuple[Role, ...]:
+    """The roles that `axiom` mentions, by themselves or in a concept."""
+    match axiom:
+        case SubRoleOf(sub, sup):
+            return (sub, sup)
+        case DisjointRoles(left, right):
+            return (left, right)
+        case Reflexive(role) | Irreflexive(role):
+            return (role,)
+        case _:
+            return tuple(c.role for c in concepts_of(axiom) if isinstance(c, Exists))

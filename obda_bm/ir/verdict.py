@@ -68,8 +68,8 @@ class State:
     """What is kept about partial matches over `streams`: a value of `each` units per key.
 
     `copies` says how often where only the input knows: the tuples that arrive within a window, the
-    rows of a finite stream. It is empty for states whose size the query alone bounds. `branch`
-    counts the branches that are run. Without streams it is what a set query has emitted.
+    rows of a finite stream. It is empty for states whose size the query alone bounds. Without
+    streams it is what a set query has emitted.
     """
 
     streams: tuple[str, ...]
@@ -77,7 +77,6 @@ class State:
     value: str
     each: int = 1
     copies: str = ""
-    branch: int = 0
 
     @property
     def name(self) -> str:

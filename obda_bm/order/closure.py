@@ -115,7 +115,12 @@ class Closure:
         return grain_of(self.query, column, self.scale)
 
     def implies(self, predicate: Predicate) -> bool:
-        """Whether every assignment that satisfies P satisfies `predicate`, too."""
+        """Whether every assignment that satisfies P satisfies `predicate`, too.
+
+        A CHECK bounds a column and lets NULL pass, which satisfies no comparison.
+        """
+        if not all(map(self.non_null, columns_of(predicate))):
+            return False
         match predicate:
             case Comparison(Constant(left), op, Constant(right), offset):
                 return _holds(left, op, right, offset)
@@ -129,8 +134,8 @@ class Closure:
                 return self.constant(column) in numbers or (
                     listed is not None and listed <= numbers
                 )
-            case NotNull(column):
-                return self.non_null(column)
+            case NotNull():
+                return True
 
     def non_null(self, column: ColumnRef) -> bool:
         declared = self.query.column(column)
@@ -160,15 +165,11 @@ class Closure:
     def _implies_difference(self, wanted: Difference[ColumnRef]) -> bool:
         columns = [c for c in (wanted.left, wanted.right) if c is not None]
         if any(not (c in self.values.index or c in self.times.index) for c in columns):
-            # A column that no predicate mentions: only `c = c` holds, and only if it is not NULL.
-            same = wanted.left == wanted.right and wanted.bound >= 0
-            return same and all(map(self.non_null, columns))
+            # A column that no predicate mentions: only `c = c` holds.
+            return wanted.left == wanted.right and wanted.bound >= 0
         system = self.times if any(c in self.times.index for c in columns) else self.values
         bound = system.bound(wanted.left, wanted.right)
-        same = wanted.left == wanted.right
-        return (
-            bound is not None and bound <= wanted.bound and (not same or self.non_null(columns[0]))
-        )
+        return bound is not None and bound <= wanted.bound
 
 
 def close_query(query: SpjQuery, also: Iterable[Value] = ()) -> Closure | None:

@@ -113,5 +113,18 @@ def _same_time(closure: Closure, left: str, right: str) -> bool:
     return closure.times.equal(*times)
 
 
+def enumerable(timeline: Timeline, stream: Stream) -> bool:
+    """Whether keys admit only finitely many tuples of `stream` that can take part in an answer."""
+    closure = timeline.closure
+    return all(
+        any(
+            all(closure.bounded(ColumnRef(alias, c)) for c in key)
+            for key in closure.query.occurrence(alias).relation.keys
+            if key
+        )
+        for alias in stream.aliases
+    )
+
+
 def names(streams: Iterable[Stream]) -> str:
     return ", ".join(str(s) for s in sorted(streams))

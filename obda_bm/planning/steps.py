@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from obda_bm.ir.plan import Step
 from obda_bm.ir.terms import Comparison, columns_of
 from obda_bm.order.differences import Difference
-from obda_bm.planning.inputs import Arrivals
-from obda_bm.planning.synopses import Piece, components
+from obda_bm.synopses.inputs import Arrivals
+from obda_bm.synopses.synopsis import Piece, components
 
 
-def steps(arrivals: Arrivals, kept: list[Piece]) -> Iterator[Step]:
+def steps(arrivals: Arrivals, kept: Sequence[Piece]) -> Iterator[Step]:
     """For every synopsis, smaller ones first, and at last for the output."""
     everything = frozenset(range(len(arrivals.inputs)))
     for target in (*kept, everything):

@@ -30,7 +30,6 @@ def _branch(branch: BranchOutline) -> Json:
             "columns": list(branch.projection),
             "when": [_step(step) for step in branch.emitting],
         },
-        "also_in_bound": [{"state": str(s), "bound": _bound((s,))} for s in branch.room],
     }
 
 
@@ -57,7 +56,7 @@ def _state(branch: BranchOutline, state: StateOutline) -> Json:
         "filled": [_step(step) for step in branch.filling(state)],
         "read_by": list(dict.fromkeys(step.target or "emit" for step in branch.reading(state))),
         "forgets": list(state.forgets),
-        "bound": _bound(state.shares) if state.shares else None,
+        "bound": _bound(state.size),
     }
 
 

@@ -16,6 +16,7 @@ from obda_bm.setting.document import (
     read_source,
     string,
 )
+from obda_bm.setting.foreign_keys import with_foreign_keys
 from obda_bm.setting.mistakes import Mistake
 from obda_bm.setting.tables import CheckText, check_names, read_checks, read_relation, read_stream
 
@@ -72,8 +73,9 @@ def _setting(
         *(read_relation(node, mistakes) for node in relations),
     )
     checks = (read_checks(node, mistakes) for node in (*streams, *relations))
+    catalog = Catalog(tuple(relation for relation in read if relation is not None))
     return Setting(
-        catalog=Catalog(tuple(relation for relation in read if relation is not None)),
+        catalog=with_foreign_keys(catalog, (*streams, *relations), mistakes),
         checks=tuple(check for group in checks for check in group),
         ontologies=_files(tables, "ontology", directory, mistakes),
         mappings=_files(tables, "mapping", directory, mistakes),

@@ -23,8 +23,8 @@ from obda_bm.setting.mistakes import Mistake
 from obda_bm.setting.positions import inside_quotes
 from obda_bm.setting.sql_types import TypeMistake, read_sql_type
 
-STREAM_KEYS = ("time", "columns", "check", "key", "end", "rows", "source")
-RELATION_KEYS = ("columns", "check", "key", "rows", "source")
+STREAM_KEYS = ("time", "columns", "check", "key", "foreign_key", "end", "rows", "source")
+RELATION_KEYS = ("columns", "check", "key", "foreign_key", "rows", "source")
 
 _LAST_INSTANT = instant("9999-12-31T23:59:59.999999")
 

@@ -31,7 +31,7 @@ def parse_check(text: str, relation: Relation, span: Span | None) -> tuple[Predi
 
 def _read_check(text: str, relation: Relation, span: Span | None) -> tuple[Predicate, ...]:
     dialect = find_dialect(None)
-    parsed = tokenize(_placed(text, span), dialect)
+    parsed = tokenize(placed(text, span), dialect)
     condition = parse_condition(parsed, dialect)
     scope = Scope((relation_table("", relation),))
     # Under bag semantics a disjunction is refused, so there is exactly one conjunction.
@@ -39,7 +39,8 @@ def _read_check(text: str, relation: Relation, span: Span | None) -> tuple[Predi
     return conjunction
 
 
-def _placed(text: str, span: Span | None) -> SqlText:
+def placed(text: str, span: Span | None) -> SqlText:
+    """The text with its place in the user's file, as far as that is known."""
     if span is None:
         return SqlText(text, SourceText("check", text))
     literal = len(span.text) == len(text)

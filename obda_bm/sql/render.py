@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from sqlglot import exp
@@ -26,8 +27,12 @@ _UNITS = (
 )
 
 
-def render_sql(query: SpjUnion, dialect: str | None = None) -> str:
+def render_sql(
+    query: SpjUnion, dialect: str | None = None, notes: Sequence[Sequence[str]] = ()
+) -> str:
     """`query` as SQL text that `parse_sql` reads back.
+
+    `notes` are lines for each branch, which stand before it as comments.
 
     Raises:
         SqlError: where sqlglot knows no such dialect.
@@ -37,7 +42,14 @@ def render_sql(query: SpjUnion, dialect: str | None = None) -> str:
     # A UNION eliminates duplicates by itself.
     alone = query.semantics is Semantics.SET and len(query.branches) == 1
     select = "SELECT DISTINCT" if alone else "SELECT"
-    return union.join(_render_branch(branch, select, target) for branch in query.branches)
+    branches = [_render_branch(branch, select, target) for branch in query.branches]
+    for i, lines in enumerate(notes):
+        branches[i] = "\n".join((*map(_comment, lines), branches[i]))
+    return union.join(branches)
+
+
+def _comment(line: str) -> str:
+    return "-- " + " ".join(line.split())
 
 
 def _union_keyword(semantics: Semantics, dialect: Dialect) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from obda_bm.diagnostics import ObdaError
+from obda_bm.execution.answer_terms import answers
 from obda_bm.execution.local import RunReport, count_results
 from obda_bm.execution.mistakes import Mistake
 from obda_bm.execution.sinks import COUNTS
@@ -98,7 +99,7 @@ class Collector:
         tables = [from_ipc(data) for data in news.column("results").to_pylist() if data]
         results = _concatenated(tables)
         if results is not None:
-            self.sink(epoch, results)
+            self.sink(epoch, answers(self.work.plan, results))
         self.tally = _counted(replace(self.tally, epoch=epoch), news, results)
         data = write_tally(self.tally, self.work, self.store.query_id() or "", self.store.plan)
         self.store.save(epoch, data)

@@ -14,9 +14,15 @@ VERBS = {
     "check": "say whether a query runs in bounded memory, and why",
     "explain": "show every stage of a query and every condition that was checked",
     "plan": "show the states of a bounded query: keys, values, what fills and reads them",
+    "rewrite": "rewrite a query with the axioms of an ontology",
+    "validate": "check an ontology and mappings, and report what is wrong with them",
+    "unfold": "print the SQL that a query over the vocabulary becomes",
+    "materialize": "print the RDF that the mappings make of the data, as N-Quads",
     "witness": "print streams that force the memory of an unbounded query to grow",
     "run": "execute a bounded query over the sources of the setting",
     "state": "show what a run on Spark has written down",
+    "fmt": "lay out STARQL files in the usual way; comments stay",
+    "bench": "rerun the experiments on joins within a memory budget",
     "demo": "decide bundled example queries, no arguments needed",
 }
 

@@ -36,7 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_query_arguments(parser)
     add = parser.add_argument
     add("--engine", choices=list(ENGINES), default="spark", help="what executes the query")
-    add("--format", choices=[f.value for f in Format], help="of the results (default: table)")
+    formats = [*(f.value for f in Format), "json"]
+    add("--format", choices=formats, help="of the results (default: table); json for .rq")
+    add("--database", metavar="URL", help="for .rq: a DuckDB file or postgresql://… to ask")
     add(
         "--output",
         metavar="PATH",
@@ -45,6 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add("--report", metavar="FILE", type=Path, help="a file for the final report, as JSON")
     add("--late", metavar="FILE", type=Path, help="a file for rows that came too late, as JSON")
+    add("--budget", metavar="K", type=_positive, help="keep K tuples of what is not bounded")
     add("--once", action="store_true", help="stop when the sources are exhausted")
     add("--state", metavar="DIR", type=Path, help="keep the state there; the same command resumes")
     add("--batch-rows", metavar="N", type=_positive, default=BATCH_ROWS, help="read N rows at once")
@@ -59,11 +62,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
+    if args.query.endswith(".rq"):
+        from obda_bm.interfaces.cli.answer import answer
+
+        return answer(args)
+
     def execute(compiled: Compiled) -> ExitCode:
         plan = compiled.plan
-        if plan is None:
+        if plan is None and args.budget is None:
             return _refuse(compiled)
         try:
+            if plan is None:
+                return _run_budgeted(args, compiled)
             # Opened before anything is read: a report that cannot be written is said now.
             with ExitStack() as opened:
                 report_file = None if args.report is None else _open(args.report, opened)
@@ -74,6 +84,17 @@ def run(args: Namespace) -> ExitCode:
         return ExitCode.INTERRUPTED if done.interrupted else ExitCode.BOUNDED
 
     return with_query(args, execute)
+
+
+def _run_budgeted(args: Namespace, compiled: Compiled) -> ExitCode:
+    from obda_bm.interfaces.cli.run_budget import run_budgeted
+
+    with ExitStack() as opened:
+        report_file = None if args.report is None else _open(args.report, opened)
+        text = run_budgeted(args, compiled, _late_rows(args.late, opened))
+        if report_file is not None:
+            print(text, file=report_file)
+    return ExitCode.BOUNDED
 
 
 def _run_local(args: Namespace, compiled: Compiled, plan: SynopsisPlan) -> Tally:
@@ -257,7 +278,7 @@ def _refuse(compiled: Compiled) -> ExitCode:
     return exit_code(compiled.verdict)
 
 
-_REFUSED = "Only bounded queries run; repair the query as told above, or see obda-bm explain."
+_REFUSED = "Repair the query as told above, or give it a memory budget: --budget K."
 
 
 def _fail(args: Namespace, error: ObdaError) -> ExitCode:

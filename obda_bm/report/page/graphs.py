@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from obda_bm.ir.explanation import BranchExplanation, TimeEdge, TimeRelation
 from obda_bm.ir.plan_outline import BranchOutline, InputOutline, StateOutline, StepOutline
-from obda_bm.ir.plan_text import share_as_text
+from obda_bm.ir.verdict import units_as_text
 from obda_bm.report.page.svg import Arrow, Graph, Node
 
 
@@ -63,7 +63,7 @@ def _input(given: InputOutline) -> Node:
 def _state(state: StateOutline) -> Node:
     key = ", ".join(k.column for k in state.key)
     value = ", ".join(value.partition(", asked by")[0] for value in state.values)
-    lines = (f"{value} per {key}" if key else value, share_as_text(state.shares))
+    lines = (f"{value} per {key}" if key else value, units_as_text(state.size))
     return Node(_name(state.number), "state", f"state {state.number}", lines)
 
 

@@ -28,11 +28,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a node is: its left upper corner and its size."""
+    """Where a node is: its left upper corner, its size, and where its column ends."""
 
     x: float
     y: float
     box: Box
+    column_end: float
 
     @property
     def middle(self) -> float:
@@ -143,7 +144,7 @@ def _places(
         for n in layer:
             # An invisible node is as wide as its column, so that edges do not cross its boxes.
             box = sizes[n] if sizes[n].height else Box(width, 0)
-            places[n] = Place(left, middles[n] - box.height / 2 - top, box)
+            places[n] = Place(left, middles[n] - box.height / 2 - top, box, left + width)
         left += width + gap
     return places
 
@@ -166,19 +167,39 @@ def _middles(
 def _apart(
     layer: Sequence[Name], sizes: Mapping[Name, Box], wanted: Mapping[Name, float]
 ) -> dict[Name, float]:
-    """Middles as wanted, moved down as far as needed, then all of them back by the mean move."""
-    found: dict[Name, float] = {}
-    free = float("-inf")
+    """The middles nearest to those wanted, in squares, that keep order and distance.
+
+    Without the distances this is isotonic regression, solved by pooling adjacent violators.
+    """
+    offsets = _offsets(layer, sizes)
+    pools: list[list[float]] = []
     for n in layer:
-        half = sizes[n].height / 2
-        found[n] = max(wanted[n], free + half)
-        free = found[n] + half + ROW_GAP
-    moved = sum(found[n] - wanted[n] for n in layer) / len(layer)
-    return {n: y - moved for n, y in found.items()}
+        pool = [wanted[n] - offsets[n]]
+        while pools and _mean(pools[-1]) >= _mean(pool):
+            pool = pools.pop() + pool
+        pools.append(pool)
+    levels = [_mean(pool) for pool in pools for _ in pool]
+    return {n: level + offsets[n] for n, level in zip(layer, levels, strict=True)}
+
+
+def _offsets(layer: Sequence[Name], sizes: Mapping[Name, Box]) -> dict[Name, float]:
+    """How far each middle is at least below the first one."""
+    found = {layer[0]: 0.0}
+    for above, n in pairwise(layer):
+        found[n] = found[above] + (sizes[above].height + sizes[n].height) / 2 + ROW_GAP
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _route(chain: Sequence[Place]) -> tuple[tuple[float, float], ...]:
-    """From the right side of the first to the left side of the last, through those between."""
+    """From the right side of the first to the left side of the last, through those between.
+
+    It leaves its column on a level, so that it does not touch wider boxes there.
+    """
     first, *between, last = chain
     passed = [point for p in between for point in ((p.x, p.middle), (p.right, p.middle))]
-    return ((first.right, first.middle), *passed, (last.x, last.middle))
+    leaves = (first.right, first.middle), (first.column_end, first.middle)
+    return (*leaves, *passed, (last.x, last.middle))

@@ -7,8 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from obda_bm.diagnostics import SourceText
 from obda_bm.ir.explanation import BranchExplanation, ConditionExplanation
 from obda_bm.ir.plan_outline import BranchOutline, PlanOutline, StateOutline
-from obda_bm.ir.plan_text import MEMORY, key_as_text, readers_as_text, share_as_text, step_as_text
-from obda_bm.ir.verdict import Bounded, PaperAnswer, Papers, Reason, Repair, Unbounded, Verdict
+from obda_bm.ir.plan_text import MEMORY, key_as_text, readers_as_text, step_as_text
+from obda_bm.ir.verdict import (
+    Bounded,
+    PaperAnswer,
+    Papers,
+    Reason,
+    Repair,
+    Unbounded,
+    Verdict,
+    units_as_text,
+)
 from obda_bm.report.as_text import Render, evidence_as_text
 from obda_bm.report.page.graphs import state_graph, time_graph
 from obda_bm.report.page.growth import growth, witness_table
@@ -129,7 +138,7 @@ def plan_section(plan: PlanOutline) -> Markup:
     ]
     emitted = f"Emitted: {MEMORY[plan.memory]}."
     if plan.emitted:
-        emitted += f" Bound: {share_as_text(plan.emitted)}."
+        emitted += f" Bound: {units_as_text(plan.emitted)}."
     total = element("p", "In all ", element("strong", str(plan.bound)), ".", class_="total")
     if not plan.branches:
         emitted = "Nothing runs: no tuple can ever lead to a result."
@@ -146,9 +155,6 @@ def _branch(branch: BranchOutline, number: int) -> list[Markup]:
     emits = (element("li", f"{step_as_text(step)}") for step in branch.emitting)
     found.append(element("p", f"Emits {', '.join(branch.projection)} when"))
     found.append(element("ul", *emits))
-    for left in branch.room:
-        said = f"Also in the bound: {left}, {share_as_text((left,))}."
-        found.append(element("p", said))
     return found
 
 
@@ -158,7 +164,7 @@ def _state(branch: BranchOutline, state: StateOutline) -> Iterable[str]:
     yield lines((*state.values, *state.forgets))
     yield lines(map(step_as_text, branch.filling(state)))
     yield lines(readers_as_text(branch.reading(state)))
-    yield share_as_text(state.shares)
+    yield units_as_text(state.size)
 
 
 def conditions_section(branches: Sequence[BranchExplanation]) -> Markup:

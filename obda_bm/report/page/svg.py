@@ -130,7 +130,7 @@ def _arrow(arrow: Arrow, drawing: Drawing, identifier: str) -> Markup:
 def _label(label: str, route: Sequence[tuple[float, float]]) -> list[Markup]:
     if not label:
         return []
-    (x1, y1), (x2, y2) = route[0], route[1]
+    (x1, y1), (x2, y2) = route[1], route[2]
     at: dict[str, str | float] = {"x": round((x1 + x2) / 2, 1), "y": round((y1 + y2) / 2 - 6, 1)}
     return [element("text", label, attributes=at, class_="label")]
 
