@@ -41,7 +41,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BUCKETS = 16
-"""More buckets than cores even out the load; each costs a call per batch."""
+"""More buckets than cores even out the load; each costs a call per batch.
+
+Another number puts keys into other buckets: states need another `snapshot.VERSION` then.
+"""
 
 PACKET_ROWS = 65_536
 STATE = "bucket"
