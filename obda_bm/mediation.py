@@ -32,6 +32,11 @@ class Mediator:
     mappings: TMappings
     problems: tuple[Diagnostic, ...] = field(default=(), repr=False)
 
+    @property
+    def base(self) -> str:
+        """What relative IRIs of the mappings stand below."""
+        return self.mappings.base
+
     def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
         """The certain answers of `query` as a query over the catalog.
 
