@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from enum import Enum
 
 from obda_bm.diagnostics import Diagnostic
 from obda_bm.ir.catalog import Relation
@@ -23,6 +24,17 @@ from obda_bm.ir.unfolded import UnfoldedBranch
 from obda_bm.ir.verdict import Bound, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Facet(Enum):
+    """What is asked about a term, apart from which one it is."""
+
+    ORDER = "order"
+    NUMBER = "number"
+    TEXT = "text"
+    DATATYPE = "datatype"
+    LANGUAGE = "language"
+    INSTANT = "instant"
 
 
 @dataclass(frozen=True, slots=True)

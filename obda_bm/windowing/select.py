@@ -49,12 +49,8 @@ def select(
     """The bindings of `wanted` for which WHERE and `formula`, in negation normal form, hold."""
     static = where.atoms if where else ()
     found = branches(formula) if formula is not None else (Branch(()),)
-    return tuple(
-        _with_ranges(
-            _selection(branch, static, Variables(), wanted, tables), wanted, guards, tables
-        )
-        for branch in found
-    )
+    bare = (_selection(branch, static, Variables(), wanted, tables) for branch in found)
+    return tuple(_with_ranges(selection, wanted, guards, tables) for selection in bare)
 
 
 def _selection(

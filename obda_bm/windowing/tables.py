@@ -35,13 +35,12 @@ def numbered(query: ConjunctiveQuery) -> ConjunctiveQuery:
     >>> print(numbered(ConjunctiveQuery((i, x), (ClassAtom("http://e#Pump", x, i),))))
     q(?at, ?1) :- Pump(?1)<at>
     """
-    variables = dict.fromkeys(
-        (*(t for t in query.head if isinstance(t, Variable)), *variables_of(query.body))
-    )
+    answers = [term for term in query.head if isinstance(term, Variable)]
     states = {atom.state for atom in query.body if atom.state is not None}
-    names: dict[Variable, RdfTerm] = {
-        v: Variable("at" if v in states else str(n)) for n, v in enumerate(variables)
-    }
+    variables = [v for v in dict.fromkeys((*answers, *variables_of(query.body))) if v not in states]
+    names: dict[Variable, RdfTerm] = {v: Variable(str(n)) for n, v in enumerate(variables, start=1)}
     renamed = substitute(query, names)
-    body = (replace(atom, state=Variable("at")) if atom.state else atom for atom in renamed.body)
-    return replace(renamed, body=tuple(body))
+    at = Variable("at")
+    head = tuple(at if term in states else term for term in renamed.head)
+    body = (replace(atom, state=at) if atom.state else atom for atom in renamed.body)
+    return ConjunctiveQuery(head, tuple(body))
