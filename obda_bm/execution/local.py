@@ -127,7 +127,7 @@ def run_local(
     if plan is None:
         hint = "Ask for its verdict: it says why, and what would repair it."
         raise Mistake.NO_PLAN.error("the query is not bounded, so it has no plan", hint)
-    return LocalRun(steps(plan, tables, on_late or _ignore, limits), plan.bound.units)
+    return LocalRun(steps(plan, tables, on_late or ignore_late, limits), plan.bound.units)
 
 
 def relations_of(plan: SynopsisPlan) -> tuple[Relation, ...]:
@@ -146,17 +146,19 @@ def steps(
 ) -> Iterator[Progress]:
     """Run `plan`, one step for every batch that is read and one for the end."""
     relations = relations_of(plan)
-    given = {relation.name: _given(relation, tables) for relation in relations}
+    given = {relation.name: given_rows(relation, tables) for relation in relations}
     streams = [r for r in relations if r.extent is not Extent.STATIC]
     static = {
-        r.name: _whole(r, _arrivals(r, given[r.name], limits.batch_rows))
+        r.name: whole_table(r, arrivals_of(r, given[r.name], limits.batch_rows))
         for r in relations
         if r.extent is Extent.STATIC
     }
     state = initial_state(plan, static)
     report = RunReport(plan.bound.units, peak_units=state_units(state))
-    arrivals = {s.name: _arrivals(s, given[s.name], limits.batch_rows) for s in streams}
-    for closed, pending in _markers(start(streams, limits.max_pending), arrivals, on_late, limits):
+    arrivals = {s.name: arrivals_of(s, given[s.name], limits.batch_rows) for s in streams}
+    for closed, pending in read_markers(
+        start(streams, limits.max_pending), arrivals, on_late, limits
+    ):
         state, results = advanced(plan, state, closed)
         report = counted(report, pending, results, state_units(state))
         yield Progress(results, report, state_units(state))
@@ -189,7 +191,7 @@ def count_results(results: pa.Table) -> int:
     return int(pc.sum(counts).as_py()) if len(results) else 0
 
 
-def _markers(
+def read_markers(
     pending: Pending, arrivals: Mapping[str, Iterator[Arrival]], on_late: LateRows, limits: Limits
 ) -> Iterator[tuple[Closed | None, Pending]]:
     """Read until all sources are exhausted; after each batch, what it closes.
@@ -254,7 +256,7 @@ def _all_heard(pending: Pending, now: float) -> Pending:
     return replace(pending, sources=tuple(replace(s, heard=now) for s in pending.sources))
 
 
-def _given(relation: Relation, tables: Mapping[str, Rows]) -> Rows:
+def given_rows(relation: Relation, tables: Mapping[str, Rows]) -> Rows:
     folded = {name.lower(): name for name in tables}
     name = relation.name if relation.name in tables else folded.get(relation.name.lower())
     if name is None:
@@ -264,7 +266,7 @@ def _given(relation: Relation, tables: Mapping[str, Rows]) -> Rows:
     return tables[name]
 
 
-def _arrivals(relation: Relation, rows: Rows, batch_rows: int) -> Iterator[Arrival]:
+def arrivals_of(relation: Relation, rows: Rows, batch_rows: int) -> Iterator[Arrival]:
     """What the source sends, its rows with the columns and types of `relation`."""
     parts = rows.to_batches(max_chunksize=batch_rows) if isinstance(rows, pa.Table) else rows
     rows_before = 0
@@ -277,10 +279,10 @@ def _arrivals(relation: Relation, rows: Rows, batch_rows: int) -> Iterator[Arriv
         rows_before += len(table)
 
 
-def _whole(relation: Relation, arrivals: Iterator[Arrival]) -> pa.Table:
+def whole_table(relation: Relation, arrivals: Iterator[Arrival]) -> pa.Table:
     tables = [arrival for arrival in arrivals if isinstance(arrival, pa.Table)]
     return pa.concat_tables([arrow_schema(relation).empty_table(), *tables])
 
 
-def _ignore(_stream: str, _rows: pa.Table) -> None:
+def ignore_late(_stream: str, _rows: pa.Table) -> None:
     """Late rows are counted in the report, too."""

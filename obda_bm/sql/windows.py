@@ -26,6 +26,8 @@ from obda_bm.sql.window_values import (
     holds_sql,
 )
 
+Facets = frozenset[tuple[Variable, Facet]]
+
 
 @dataclass(frozen=True, slots=True)
 class WindowSql:
@@ -36,7 +38,7 @@ class WindowSql:
     """
 
     text: str
-    facets: frozenset[tuple[Variable, Facet]]
+    facets: Facets
     constants: tuple[Iri | Literal, ...]
 
 
@@ -48,7 +50,8 @@ def render_window(plan: WindowPlan) -> WindowSql:
     outside = Scope(ledger, columns, each=each)
     answers = [answer_sql(answer.expression, outside) for answer in plan.answers]
     tail = "" if plan.grouping is None else _group_sql(plan.grouping, outside)
-    bindings = "\nUNION\n".join(_bindings_sql(plan, s, ledger) for s in plan.selections)
+    asked = frozenset(ledger.facets)  # the same for all bindings, whatever their conditions ask
+    bindings = "\nUNION\n".join(_bindings_sql(plan, s, asked, ledger) for s in plan.selections)
     text = f"SELECT DISTINCT {', '.join(answers) or '1'} FROM (\n{bindings}\n) AS b{tail}"
     return WindowSql(text, frozenset(ledger.facets), tuple(ledger.constants))
 
@@ -79,21 +82,17 @@ def _formula_sql(formula: Formula, scope: Scope) -> str:
             raise AssertionError(f"no condition on values: {formula}")
 
 
-def _bindings_sql(plan: WindowPlan, selection: Selection, ledger: Ledger) -> str:
+def _bindings_sql(plan: WindowPlan, selection: Selection, asked: Facets, ledger: Ledger) -> str:
     """The bindings of one selection; what it does not bind is NULL."""
     scope = _inside(selection, Scope(ledger))
     outputs: list[str] = []
     for n, variable in enumerate(plan.variables):
-        facets = [f for f in Facet if (variable, f) in ledger.facets]
-        bound = variable in scope.values
-        outputs.append(f"{scope.values[variable] if bound else 'NULL'} AS c{n}")
-        outputs += (
-            f"{scope.facet(variable, f) if bound else 'NULL'} AS c{n}_{f.value}" for f in facets
-        )
+        own = ["", *(f"_{f.value}" for f in Facet if (variable, f) in asked)]
+        place = scope.values.get(variable)
+        outputs += (f"{'NULL' if place is None else place + f} AS c{n}{f}" for f in own)
     for n, state in enumerate(plan.grouping.states if plan.grouping else ()):
-        outputs.append(
-            f"{scope.states[state] + '.at' if state in scope.states else 'NULL'} AS s{n}"
-        )
+        at = f"{scope.states[state]}.at" if state in scope.states else "NULL"
+        outputs.append(f"{at} AS s{n}")
     return f"SELECT DISTINCT {', '.join(outputs) or '1 AS one'}{_body_sql(selection, scope)}"
 
 
@@ -147,7 +146,8 @@ def _source_sql(source: Source, ledger: Ledger) -> str:
         case Range(variable, matches):
             facets = ["", *(f"_{f.value}" for f in Facet if (variable, f) in ledger.facets)]
             columns = ", ".join(f"v1{facet} AS v{facet}" for facet in facets)
-            return f"({' UNION '.join(f'SELECT {columns} FROM {m.pattern}' for m in matches)})"
+            tables = dict.fromkeys(match.pattern for match in matches)
+            return f"({' UNION '.join(f'SELECT {columns} FROM {table}' for table in tables)})"
 
 
 def _condition_sql(condition: Condition, scope: Scope) -> str:
