@@ -94,5 +94,5 @@ def skip_silence(clock: Clock, tick: int, kept: Mapping[str, Kept], until: int) 
     """The last tick before anything can be seen again; windows until then are as empty."""
     if clock.slide is None:
         return tick
-    later = next_time(kept, tick)
-    return max(tick, aligned(clock, (until if later is None else later) - 1))
+    unseen = (t + k.stream.end for k in kept.values() for t in k.first_after(tick - k.stream.end))
+    return max(tick, aligned(clock, min(unseen, default=until) - 1))
