@@ -176,3 +176,7 @@ class SparqlError(ObdaError):
 
 class StarqlError(ObdaError):
     """The STARQL text is malformed, or not safe; every mistake found is among `diagnostics`."""
+
+
+class WindowError(ObdaError):
+    """The query is well-formed, but cannot be evaluated window by window."""

@@ -55,6 +55,11 @@ class Mediator:
             return query
         return rewrite_ucq(query, self.tbox, Form.COMPILED).ucq
 
+    @property
+    def base(self) -> str:
+        """What relative IRIs of the mappings stand below."""
+        return self.mappings.base
+
     def unfold(self, query: UnionOfCQs, ranges: Ranges | None = None) -> Unfolded:
         """The certain answers of `query` as a query over the catalog.
 

@@ -102,11 +102,6 @@ def budgeted_steps(
         yield BudgetProgress(_as_table(shape, found), report)
 
 
-def as_it_is(pending: Pending) -> Pending:
-    """Rows that wait are not made fewer: each may be kept."""
-    return pending
-
-
 def _reported(report: BudgetReport, store: Store, pending: Pending) -> BudgetReport:
     return replace(
         report,

@@ -169,7 +169,7 @@ def steps(
     given = {relation.name: given_rows(relation, tables) for relation in relations}
     streams = [r for r in relations if r.extent is not Extent.STATIC]
     static = {
-        r.name: _whole(r, arrivals_of(r, given[r.name], limits.batch_rows))
+        r.name: whole_table(r, arrivals_of(r, given[r.name], limits.batch_rows))
         for r in relations
         if r.extent is Extent.STATIC
     }
@@ -220,12 +220,17 @@ def count_results(results: pa.Table) -> int:
     return int(pc.sum(counts).as_py()) if len(results) else 0
 
 
+def as_it_is(pending: Pending) -> Pending:
+    """Rows that wait are not made fewer."""
+    return pending
+
+
 def read_markers(
     pending: Pending,
     arrivals: Mapping[str, Iterator[Arrival]],
     on_late: LateRows,
     limits: Limits,
-    settle: Callable[[Pending], Pending],
+    settle: Callable[[Pending], Pending] = as_it_is,
 ) -> Iterator[tuple[Closed | None, Pending]]:
     """Read until all sources are exhausted; after each batch, what it closes.
 
@@ -320,7 +325,7 @@ def arrivals_of(relation: Relation, rows: Rows, batch_rows: int) -> Iterator[Arr
         rows_before += len(table)
 
 
-def _whole(relation: Relation, arrivals: Iterator[Arrival]) -> pa.Table:
+def whole_table(relation: Relation, arrivals: Iterator[Arrival]) -> pa.Table:
     tables = [arrival for arrival in arrivals if isinstance(arrival, pa.Table)]
     return pa.concat_tables([arrow_schema(relation).empty_table(), *tables])
 

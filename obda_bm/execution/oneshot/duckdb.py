@@ -90,7 +90,7 @@ def connect(path: str = ":memory:") -> Any:
     try:
         import duckdb
     except ImportError:
-        hint = "Install it: pip install 'obda-bm[oneshot]'."
+        hint = "Install it: pip install 'obda-bm[local]'."
         raise Mistake.NO_DRIVER.error("DuckDB is not installed", hint) from None
     try:
         connection = duckdb.connect(path, read_only=path != ":memory:")

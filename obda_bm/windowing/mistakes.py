@@ -1,0 +1,22 @@
+"""Why a query cannot be evaluated window by window, and the codes under which users look it up."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from obda_bm.diagnostics import Diagnostic, Span, WindowError
+
+
+class Mistake(Enum):
+    NEEDS_WINDOW = "OBM450"
+    UNKNOWN_STREAM = "OBM451"
+    NO_STREAM = "OBM452"
+    COUNTED_TIME = "OBM453"
+    DIFFERENT_SLIDES = "OBM454"
+    UNSUPPORTED = "OBM455"
+
+    def at(self, span: Span | None, message: str, hint: str) -> Diagnostic:
+        return Diagnostic(self.value, message, span, hint)
+
+    def error(self, span: Span | None, message: str, hint: str) -> WindowError:
+        return WindowError(self.at(span, message, hint))
