@@ -8,11 +8,12 @@ from obda_bm.analysis import describe, find_witness
 from obda_bm.diagnostics import SourceText
 from obda_bm.ir.plan import SynopsisPlan
 from obda_bm.ir.plan_outline import PlanOutline, outline
-from obda_bm.ir.spj import SpjUnion
+from obda_bm.ir.spj import Semantics, SpjUnion
 from obda_bm.ir.starql import StarqlQuery
 from obda_bm.ir.ucq import UnionOfCQs
 from obda_bm.ir.unfolded import RowTerm, Unfolded
-from obda_bm.ir.verdict import Bounded, Verdict
+from obda_bm.ir.verdict import Bounded, PaperAnswer, Papers, Verdict
+from obda_bm.ir.window_plan import WindowPlan
 from obda_bm.ir.witness import Evidence, Witness
 from obda_bm.planning import build_plan
 from obda_bm.report.as_text import explanation_as_text, verdict_as_text
@@ -45,6 +46,29 @@ class Semantic:
             "unfolded": str(self.unfolded),
         }
         return "\n".join(_stage(name, text) for name, text in stages.items())
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledWindow:
+    """A STARQL query that is evaluated window by window; its memory is that of one window."""
+
+    source: SourceText
+    setting: Setting
+    starql: StarqlQuery
+    plan: WindowPlan
+
+    @property
+    def verdict(self) -> Bounded:
+        silent = PaperAnswer.silent("it has select-project-join queries only")
+        streams = tuple(stream.relation.name for stream in self.plan.streams)
+        return Bounded(Semantics.SET, Papers(silent, silent), (), self.plan.bound, streams)
+
+    def explain(self) -> str:
+        """Every stage as text."""
+        return f"{_stage('STARQL', str(self.starql))}\n{_stage('plan', str(self.plan))}\n\n{self}"
+
+    def __str__(self) -> str:
+        return verdict_as_text(self.verdict, render_sql, MAX_UNITS)
 
 
 def _stage(name: str, text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obda_bm.analysis import assess, suggest_repairs
-from obda_bm.compiled import MAX_UNITS, Compiled, Semantic
+from obda_bm.compiled import MAX_UNITS, Compiled, CompiledWindow, Semantic
 from obda_bm.diagnostics import (
     Diagnostic,
     ObdaError,
@@ -30,8 +30,15 @@ if TYPE_CHECKING:  # what a SQL query does not need is imported by what does
     from obda_bm.rewriting import Form, Rewriting
     from obda_bm.syntax import NeedsWindow
 
-__all__ = ["MAX_UNITS", "Compiled", "compile_query", "compile_sql", "load_ontology"]
-__all__ += ["load_setting", "rewrite"]
+__all__ = [
+    "MAX_UNITS",
+    "Compiled",
+    "CompiledWindow",
+    "compile_query",
+    "compile_sql",
+    "load_ontology",
+]
+__all__ += ["load_ontology", "load_setting", "rewrite"]
 
 
 def load_setting(path: str | Path) -> Setting:
@@ -55,24 +62,29 @@ def compile_sql(
 
 def compile_query(
     text: str | SourceText, setting: Setting, semantics: Semantics | None = None
-) -> Compiled:
+) -> Compiled | CompiledWindow:
     """Decide a STARQL query over the ontology and the mappings of `setting`.
 
     Raises:
-        OutsideFragment: where windows have to be evaluated one by one.
+        OutsideFragment: where it would need a window and has none.
     """
     from obda_bm.mediation import load_mediator, streams_of
     from obda_bm.syntax import expand_document, monotone_union, parse_starql, within_windows
     from obda_bm.unfolding import row_terms
+    from obda_bm.windowing import plan_window
 
     source = text if isinstance(text, SourceText) else SourceText("<starql>", text)
-    starql = expand_document(parse_starql(source)).streams[-1].query
+    document = expand_document(parse_starql(source))
+    starql = document.streams[-1].query
     streams = streams_of(starql, setting.catalog)
+    mediator = load_mediator(setting, semantics or Semantics.SET).over(s.name for s in streams)
     union = monotone_union(starql)
     union = within_windows(union, starql) if isinstance(union, UnionOfCQs) else union
     if not isinstance(union, UnionOfCQs):
-        raise OutsideFragment(_needs_window(union))
-    mediator = load_mediator(setting, semantics or Semantics.SET).over(s.name for s in streams)
+        if any(stream.window is None for stream in starql.streams):
+            raise OutsideFragment(_needs_window(union))
+        plan = plan_window(document, starql, mediator, setting.catalog)
+        return CompiledWindow(source, setting, starql, plan)
     rewritten = mediator.rewrite(union)
     unfolded = mediator.unfold_rewritten(rewritten, streams)
     query = unfolded.query
@@ -93,7 +105,7 @@ def _decided(query: SpjUnion, catalog: Catalog) -> Verdict:
 
 
 def _needs_window(why: NeedsWindow) -> Diagnostic:
-    hint = "This version decides EXISTS, AND, OR and comparisons at every marker."
+    hint = "Give every stream a window, such as [NOW - 10m, NOW] -> 1m: it keeps the memory small."
     return Diagnostic("OBM450", why.obstacle.value, why.span, hint)
 
 

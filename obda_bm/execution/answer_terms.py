@@ -53,11 +53,11 @@ class _Maker:
     def text(self, index: int) -> str | None:
         row = self._rows[index] if self._rows else ()
         if row not in self._known:
-            self._known[row] = _written(self._make(row))
+            self._known[row] = written(self._make(row))
         return self._known[row]
 
 
-def _written(term: Resource | None) -> str | None:
+def written(term: Resource | None) -> str | None:
     match term:
         case Iri(value):
             return value

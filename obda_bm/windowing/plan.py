@@ -28,7 +28,7 @@ class Mediates(Protocol):
     """An ontology with mappings: it turns conjunctive queries into queries over the catalog."""
 
     def unfold(
-        self, query: UnionOfCQs, ranges: Mapping[Variable, Relation] | None = None
+        self, query: UnionOfCQs, ranges: Mapping[Variable, tuple[Relation, ...]] | None = None
     ) -> Unfolded: ...
 
     @property
@@ -137,12 +137,10 @@ def _branches(
     names = tuple(str(term).lstrip("?") for term in asked.head)
     states = {atom.state for atom in asked.body if atom.state is not None}
     read = {stream.relation.name for stream in streams}
-    found: dict[UnfoldedBranch, None] = {}
-    for stream in streams if states else streams[:1]:
-        ranges = dict.fromkeys(states, stream.relation)
-        unfolded = mediator.unfold(UnionOfCQs(names, (asked,)), ranges)
-        warnings += unfolded.warnings
-        found |= dict.fromkeys(b for b in unfolded.branches if _reads_only(b, read))
+    ranges = dict.fromkeys(states, tuple(stream.relation for stream in streams))
+    unfolded = mediator.unfold(UnionOfCQs(names, (asked,)), ranges)
+    warnings += unfolded.warnings
+    found = dict.fromkeys(b for b in unfolded.branches if _reads_only(b, read))
     return tuple(found)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from obda_bm.interfaces.cli import ExitCode
-from obda_bm.interfaces.cli.query import add_max_units, add_query_arguments, print_json, with_query
+from obda_bm.interfaces.cli.query import (
+    AnyCompiled,
+    add_max_units,
+    add_query_arguments,
+    print_json,
+    with_query,
+)
 from obda_bm.ir.verdict import Bounded, Unbounded, Undecided, Verdict
-from obda_bm.pipeline import Compiled
 from obda_bm.report.as_json import verdict_as_json
 from obda_bm.report.as_text import verdict_as_text
 from obda_bm.sql import render_sql
@@ -19,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
-    def show(compiled: Compiled) -> ExitCode:
+    def show(compiled: AnyCompiled) -> ExitCode:
         if args.json:
             print_json(verdict_as_json(compiled.verdict, render_sql, args.max_units))
         else:

@@ -10,8 +10,14 @@ from obda_bm.analysis import describe
 from obda_bm.diagnostics import Diagnostic
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
-from obda_bm.interfaces.cli.query import add_max_units, add_query_arguments, print_json, with_query
-from obda_bm.pipeline import Compiled
+from obda_bm.interfaces.cli.query import (
+    AnyCompiled,
+    add_max_units,
+    add_query_arguments,
+    print_json,
+    with_query,
+)
+from obda_bm.pipeline import Compiled, CompiledWindow
 from obda_bm.report.as_json import explanation_as_json, verdict_as_json
 from obda_bm.sql import render_sql
 
@@ -25,7 +31,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
-    def show(compiled: Compiled) -> ExitCode:
+    def show(compiled: AnyCompiled) -> ExitCode:
+        if isinstance(compiled, CompiledWindow):
+            return _show_window(args, compiled)
         if args.json:
             stages = explanation_as_json(compiled.query, describe(compiled.query))
             verdict = verdict_as_json(compiled.verdict, render_sql, args.max_units)
@@ -37,6 +45,20 @@ def run(args: Namespace) -> ExitCode:
         return exit_code(compiled.verdict)
 
     return with_query(args, show)
+
+
+def _show_window(args: Namespace, compiled: CompiledWindow) -> ExitCode:
+    if args.html is not None:
+        hint = "Leave out --html: the text has every stage."
+        message = "there is no page for queries that are evaluated window by window"
+        print(Diagnostic("OBM004", message, hint=hint).render(), file=sys.stderr)
+        return ExitCode.ERROR
+    if args.json:
+        verdict = verdict_as_json(compiled.verdict, render_sql, args.max_units)
+        print_json({"stages": str(compiled.plan).splitlines(), **verdict})
+    else:
+        print(compiled.explain())
+    return exit_code(compiled.verdict)
 
 
 def _write_page(path: Path, compiled: Compiled) -> ExitCode:

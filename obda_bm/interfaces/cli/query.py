@@ -11,8 +11,17 @@ from pathlib import Path
 from obda_bm.diagnostics import Diagnostic, ObdaError, OutsideFragment, SourceText
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.ir.spj import Semantics
-from obda_bm.pipeline import MAX_UNITS, Compiled, compile_query, compile_sql, load_setting
+from obda_bm.pipeline import (
+    MAX_UNITS,
+    Compiled,
+    CompiledWindow,
+    compile_query,
+    compile_sql,
+    load_setting,
+)
 from obda_bm.report.as_json import Json, diagnostics_as_json, outside_as_json
+
+AnyCompiled = Compiled | CompiledWindow
 
 
 def add_query_arguments(parser: ArgumentParser) -> None:
@@ -38,7 +47,7 @@ def add_max_units(parser: ArgumentParser) -> None:
     )
 
 
-def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCode:
+def with_query(args: Namespace, then: Callable[[AnyCompiled], ExitCode]) -> ExitCode:
     """Compile the query and go on with it, or say what is wrong with it."""
     semantics = Semantics(args.semantics) if args.semantics else None
     try:
@@ -56,7 +65,7 @@ def with_query(args: Namespace, then: Callable[[Compiled], ExitCode]) -> ExitCod
     return then(compiled)
 
 
-def _compile(args: Namespace, semantics: Semantics | None) -> Compiled:
+def _compile(args: Namespace, semantics: Semantics | None) -> AnyCompiled:
     source = read_text(args.query)
     if args.query.endswith(".rq"):
         hint = "Ask obda-bm unfold or run for it; continuous queries are SQL or STARQL."

@@ -24,11 +24,11 @@ from obda_bm.execution.sinks import Format, json_rows, marker_type, open_sink
 from obda_bm.execution.sources import BATCH_ROWS, read_source, read_static
 from obda_bm.interfaces.cli import ExitCode
 from obda_bm.interfaces.cli.check import exit_code
-from obda_bm.interfaces.cli.query import add_query_arguments, with_query
+from obda_bm.interfaces.cli.query import AnyCompiled, add_query_arguments, with_query
 from obda_bm.interfaces.cli.run_spark import add_spark_arguments, run_on_spark
 from obda_bm.ir.catalog import Extent
 from obda_bm.ir.plan import SynopsisPlan
-from obda_bm.pipeline import Compiled
+from obda_bm.pipeline import Compiled, CompiledWindow
 from obda_bm.report.as_json import diagnostics_as_json
 
 
@@ -67,7 +67,9 @@ def run(args: Namespace) -> ExitCode:
 
         return answer(args)
 
-    def execute(compiled: Compiled) -> ExitCode:
+    def execute(compiled: AnyCompiled) -> ExitCode:
+        if isinstance(compiled, CompiledWindow):
+            return _run_windows(args, compiled)
         plan = compiled.plan
         if plan is None and args.budget is None:
             return _refuse(compiled)
@@ -84,6 +86,21 @@ def run(args: Namespace) -> ExitCode:
         return ExitCode.INTERRUPTED if done.interrupted else ExitCode.BOUNDED
 
     return with_query(args, execute)
+
+
+def _run_windows(args: Namespace, compiled: CompiledWindow) -> ExitCode:
+    from obda_bm.interfaces.cli.run_windows import run_windows, write_report
+
+    try:
+        with _complaining(args.output), ExitStack() as opened:
+            report_file = None if args.report is None else _open(args.report, opened)
+            done = run_windows(args, compiled, _late_rows(args.late, opened))
+            text = write_report(args, done)
+            if report_file is not None:
+                print(text, file=report_file)
+    except ObdaError as error:
+        return _fail(args, error)
+    return ExitCode.BOUNDED
 
 
 def _run_budgeted(args: Namespace, compiled: Compiled) -> ExitCode:

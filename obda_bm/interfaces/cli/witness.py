@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from obda_bm.interfaces.cli import ExitCode
-from obda_bm.interfaces.cli.query import add_query_arguments, print_json, with_query
+from obda_bm.interfaces.cli.query import AnyCompiled, add_query_arguments, print_json, with_query
 from obda_bm.ir.verdict import Bounded
 from obda_bm.pipeline import Compiled
 from obda_bm.report.as_json import witness_as_json
@@ -21,8 +21,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> ExitCode:
-    def show(compiled: Compiled) -> ExitCode:
-        found = compiled.witness(args.n)
+    def show(compiled: AnyCompiled) -> ExitCode:
+        found = compiled.witness(args.n) if isinstance(compiled, Compiled) else None
         if found is None:
             bounded = isinstance(compiled.verdict, Bounded)
             print(f"no witness: the query is {compiled.verdict.name}", file=sys.stderr)
