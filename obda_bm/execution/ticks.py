@@ -91,8 +91,11 @@ def next_time(kept: Mapping[str, Kept], after: int | None) -> int | None:
 
 
 def skip_silence(clock: Clock, tick: int, kept: Mapping[str, Kept], until: int) -> int:
-    """The last tick before anything can be seen again; windows until then are as empty."""
+    """The last tick before anything can be seen again; windows until then are as empty.
+
+    Tuples from `until` on are not known yet, so nothing is skipped beyond it.
+    """
     if clock.slide is None:
         return tick
     unseen = (t + k.stream.end for k in kept.values() for t in k.first_after(tick - k.stream.end))
-    return max(tick, aligned(clock, min(unseen, default=until) - 1))
+    return max(tick, aligned(clock, min((until, *unseen)) - 1))

@@ -38,6 +38,8 @@ from obda_bm.execution.window_tables import (
     states_table,
 )
 from obda_bm.execution.window_terms import Facets, Terms
+from obda_bm.ir.formulas import Function, FunctionCall
+from obda_bm.ir.rdf import Iri
 from obda_bm.ir.window_plan import Answer, WindowPlan
 from obda_bm.kernel import arrow_schema
 from obda_bm.sql.window_values import is_term
@@ -186,4 +188,8 @@ def _answer_term(answer: Answer) -> Callable[[object, Terms], Resource | None]:
     """How a value of the SQL answer becomes a term."""
     if is_term(answer.expression):
         return lambda value, terms: terms.met[value] if isinstance(value, int) else None
-    return lambda value, _terms: None if value is None else natural_literal(value)
+    match answer.expression:
+        case FunctionCall(Function.DATATYPE):
+            return lambda value, _terms: None if value is None else Iri(str(value))
+        case _:
+            return lambda value, _terms: None if value is None else natural_literal(value)

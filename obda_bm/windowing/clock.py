@@ -36,6 +36,14 @@ def windowed_streams(query: StarqlQuery, catalog: Catalog) -> tuple[WindowedStre
     return tuple(_windowed(stream, catalog) for stream in query.streams)
 
 
+def unused_slack(query: StarqlQuery) -> Iterator[Diagnostic]:
+    """A warning for each SLACK: a tuple is late once a newer timestamp was closed."""
+    for stream in query.streams:
+        if stream.slack is not None:
+            hint = "Let the source wait for late data before it sends."
+            yield Mistake.UNUSED_SLACK.warn(stream.slack.span, "SLACK has no effect here", hint)
+
+
 def _windowed(stream: SourceStream, catalog: Catalog) -> WindowedStream:
     relation = catalog.find(stream.name)
     assert relation is not None, "checked before"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from obda_bm.diagnostics import Diagnostic, Span, WindowError
+from obda_bm.diagnostics import Diagnostic, Severity, Span, WindowError
 
 
 class Mistake(Enum):
@@ -13,10 +13,13 @@ class Mistake(Enum):
     NO_STREAM = "OBM452"
     COUNTED_TIME = "OBM453"
     DIFFERENT_SLIDES = "OBM454"
-    UNSUPPORTED = "OBM455"
+    UNUSED_SLACK = "OBM455"
 
     def at(self, span: Span | None, message: str, hint: str) -> Diagnostic:
         return Diagnostic(self.value, message, span, hint)
+
+    def warn(self, span: Span | None, message: str, hint: str) -> Diagnostic:
+        return Diagnostic(self.value, message, span, hint, Severity.WARNING)
 
     def error(self, span: Span | None, message: str, hint: str) -> WindowError:
         return WindowError(self.at(span, message, hint))

@@ -18,7 +18,7 @@ from obda_bm.syntax.check import answered
 from obda_bm.syntax.check_grouping import is_grouped
 from obda_bm.syntax.normalise import negation_normal_form, rename_apart
 from obda_bm.syntax.variables import bound_in_group, free_occurrences, in_atoms
-from obda_bm.windowing.clock import clock_of, windowed_streams
+from obda_bm.windowing.clock import clock_of, unused_slack, windowed_streams
 from obda_bm.windowing.named import expand_names
 from obda_bm.windowing.select import guards_of, select
 from obda_bm.windowing.tables import Tables
@@ -54,7 +54,7 @@ def plan_window(
     guards = guards_of(formula) if formula else {}
     normal = negation_normal_form(formula) if formula else None
     selections = select(normal, query.where, wanted, guards, tables)
-    warnings: list[Diagnostic] = []
+    warnings = list(unused_slack(query))
     patterns = tuple(
         Pattern(name, asked, _branches(asked, streams, mediator, warnings))
         for name, asked in tables.found.values()
