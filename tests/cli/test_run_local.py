@@ -260,7 +260,8 @@ def test_the_report_has_the_keys_of_the_contract(tmp_path: Path) -> None:
     query = prepare(tmp_path, "jsonl")
     result = run(query, "--once", "--format", "jsonl", "--report", str(tmp_path / "report.json"))
     report = json.loads((tmp_path / "report.json").read_text())
-    assert set(report) == {"rows_in", "results", "late", "peak_units", "bound_units"}
+    told = {"rows_in", "results", "late", "peak_units", "bound_units", "open_units"}
+    assert set(report) == told
     assert report["rows_in"] == 120
     assert report["late"] == 0
     assert report["results"] == sum(from_jsonl(result.out).values())
