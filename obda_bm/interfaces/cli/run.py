@@ -133,8 +133,20 @@ def _started(
     sink = opened.enter_context(open_sink(format_, args.output, marker_type(relations)))
     for step in steps(plan, tables, on_late, Limits(args.batch_rows, args.max_pending)):
         if step.results is not None:
-            sink.write(step.results)
+            with _undisturbed():
+                sink.write(step.results)
         yield step
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait: a write to a full pipe that one interrupts may lose what it has not written."""
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+        sys.stdout.flush()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
 def _resumed(
