@@ -128,11 +128,11 @@ def _aggregates(rng: random.Random) -> str:
 
 
 def _grouped(rng: random.Random) -> str:
-    body = f"GRAPH i {{ ?s :D{rng.randrange(2)} ?n }}"
+    body = f"GRAPH h {{ ?s :D{rng.randrange(2)} ?n }}"
     if rng.random() < 0.4:
         body = f"({body} AND {_condition(rng, 1)})"
     having = rng.choice(["", "", "\nHAVING AGGREGATE AVG(?n) + 1 < MAX(?n)"])
-    return f"HAVING EXISTS i IN seq ({body})\nGROUP BY ?s{having}"
+    return f"HAVING EXISTS h IN seq ({body})\nGROUP BY ?s{having}"
 
 
 def _class(rng: random.Random) -> str:
