@@ -103,3 +103,18 @@ def test_what_is_unbounded_is_told_in_the_users_words(
     shown = capsys.readouterr().out
     assert shown.startswith("unbounded (set)")
     assert "S0" in shown
+
+
+def test_unfolded_starql_is_sql(capsys: pytest.CaptureFixture[str]) -> None:
+    query = ROOT / "examples" / "starql" / "hotter_than_before.starql"
+    assert (
+        main(["unfold", str(query), "--setting", str(SETTING), "--json", "--dialect", "duckdb"])
+        == 0
+    )
+    unfolded = json.loads(capsys.readouterr().out)
+    assert unfolded["branches"] == 2
+    numbers = {int(answer.rsplit("/", 1)[1]) for answer, _ in asked_by_hand(HOTTER)}
+    with duckdb.connect() as connection:
+        for file in DATA.glob("*.csv"):
+            connection.execute(f"CREATE VIEW {file.stem} AS FROM read_csv('{file}')")
+        assert {row[0] for row in connection.sql(unfolded["sql"]).fetchall()} == numbers
