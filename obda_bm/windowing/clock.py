@@ -30,10 +30,22 @@ def windowed_streams(query: StarqlQuery, catalog: Catalog) -> tuple[WindowedStre
         WindowError: where one has no window, or is no stream of the catalog.
     """
     problems = [problem for stream in query.streams for problem in _problems(stream, catalog)]
-    problems += _without_window(query)
+    problems += [*_without_window(query), *_twice(query)]
     if problems:
         raise WindowError(*problems)
     return tuple(_windowed(stream, catalog) for stream in query.streams)
+
+
+def _twice(query: StarqlQuery) -> Iterator[Diagnostic]:
+    """A stream with two windows would be two streams, which patterns cannot tell apart."""
+    slides = {stream.window.slide for stream in query.streams if stream.window is not None}
+    seen: set[str] = set()
+    for stream in query.streams:
+        name = stream.name.casefold()
+        if name in seen and len(slides) == 1:  # different slides are refused anyway
+            hint = "Name it once, with the longest window, and compare states in HAVING."
+            yield Mistake.TWICE.at(stream.span, f"the stream {stream.name!r} is there twice", hint)
+        seen.add(name)
 
 
 def unused_slack(query: StarqlQuery) -> Iterator[Diagnostic]:

@@ -14,6 +14,7 @@ class Mistake(Enum):
     COUNTED_TIME = "OBM453"
     DIFFERENT_SLIDES = "OBM454"
     UNUSED_SLACK = "OBM455"
+    TWICE = "OBM457"
 
     def at(self, span: Span | None, message: str, hint: str) -> Diagnostic:
         return Diagnostic(self.value, message, span, hint)

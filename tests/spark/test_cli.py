@@ -40,11 +40,16 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
 RUN = ("run", "query.sql", "--setting", "s.toml", "--once")
 
 
-def test_runs_reports_and_is_inspected(job: Path) -> None:
-    done = run(
+@pytest.fixture(scope="module")
+def done(job: Path) -> subprocess.CompletedProcess[str]:
+    """A run from the beginning to the end."""
+    return run(
         job, *RUN, "--state", "state", "--output", "out", "--report", "r.json",
         "--metrics", "m.jsonl",
     )  # fmt: skip
+
+
+def test_runs_reports_and_is_inspected(job: Path, done: subprocess.CompletedProcess[str]) -> None:
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     report = json.loads((job / "r.json").read_text())
     assert set(report) >= {"rows_in", "results", "late", "peak_units", "bound_units"}
@@ -72,7 +77,8 @@ def test_standard_output_is_the_local_one(job: Path) -> None:
     assert spark.stdout
 
 
-def test_interrupted_run_goes_on(job: Path) -> None:
+def test_interrupted_run_goes_on(job: Path, done: subprocess.CompletedProcess[str]) -> None:
+    assert done.returncode == 0, done.stderr
     place = Path(shutil.copytree(job, job.parent / "interrupted"))
     for name in ("state", "out"):
         shutil.rmtree(place / name, ignore_errors=True)

@@ -118,3 +118,11 @@ def test_unfolded_starql_is_sql(capsys: pytest.CaptureFixture[str]) -> None:
         for file in DATA.glob("*.csv"):
             connection.execute(f"CREATE VIEW {file.stem} AS FROM read_csv('{file}')")
         assert {row[0] for row in connection.sql(unfolded["sql"]).fetchall()} == numbers
+
+
+def test_one_stream_has_one_window(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    windows = "temperature [NOW - 1m, NOW],\ntemperature [NOW - 5m, NOW]"
+    code, said = complaint(tmp_path, f"SELECT ?s\nFROM STREAM {windows}\n{HAVING}", capsys)
+    assert code == 2
+    assert "error[OBM457]" in said
+    assert "query.starql:4:1" in said

@@ -106,7 +106,7 @@ def test_a_stream_may_be_given_for_the_state(mediator: Mediator) -> None:
     stream = catalog.find("vibration")
     assert stream is not None
     query = ConjunctiveQuery((S,), (ClassAtom(NS + "BearingTemperatureSensor", S, NOW),))
-    answer = mediator.unfold(UnionOfCQs(("s",), (query,)), {NOW: stream})
+    answer = mediator.unfold(UnionOfCQs(("s",), (query,)), {NOW: (stream,)})
     assert "vibration" in sql(answer)
 
 
