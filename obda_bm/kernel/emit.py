@@ -7,10 +7,17 @@ import pyarrow as pa
 
 from obda_bm.ir.plan import BranchPlan, Memory, SynopsisPlan
 from obda_bm.ir.spj import Output
-from obda_bm.ir.sqltypes import SqlType
+from obda_bm.ir.sqltypes import Order, SqlType
 from obda_bm.ir.terms import ColumnRef, Constant
 from obda_bm.kernel.counts import WIDE, count_column, sums
-from obda_bm.kernel.encoding import Array, arrow_type, decode, encode_constant
+from obda_bm.kernel.encoding import (
+    Array,
+    TextPool,
+    arrow_type,
+    decode,
+    encode_constant,
+    is_null,
+)
 from obda_bm.kernel.groups import Index, row_codes, segments, sort_order
 from obda_bm.kernel.rows import Rows, joined
 from obda_bm.kernel.scan import Codec
@@ -62,7 +69,7 @@ def branch_results(
     counts = count_column(sums(rows.weight[order], starts))
     fields = list(schema)[1:-1]
     columns = [
-        decode(v[first], t, _unit(o, how), how.pool).cast(field.type)
+        _decoded(v[first], t, _unit(o, how), how.pool, field.type)
         for v, t, o, field in zip(values, _types(branch), branch.projection, fields, strict=True)
     ]
     return pa.table([times[rows.rank[first]], *columns, counts], names=schema.names)
@@ -95,6 +102,16 @@ def _values(rows: Rows, output: Output, how: Codec) -> Array:
             code = encode_constant(value, _unit(output, how), how.pool)
             kind = np.float64 if not isinstance(code, int) else np.int64
             return np.full(len(rows), float(code) if kind is np.float64 else code, dtype=kind)
+
+
+def _decoded(
+    values: Array, type_: SqlType, unit: int, pool: TextPool, target: pa.DataType
+) -> pa.Array:
+    """Numbers as a column of the union's type."""
+    if pa.types.is_floating(target) and type_.order is Order.DISCRETE:
+        # One division is correctly rounded; Arrow's cast of a decimal is not.
+        return pa.array(values / unit, target, mask=is_null(values))
+    return decode(values, type_, unit, pool).cast(target)
 
 
 def _unit(output: Output, how: Codec) -> int:
