@@ -30,14 +30,7 @@ if TYPE_CHECKING:  # what a SQL query does not need is imported by what does
     from obda_bm.rewriting import Form, Rewriting
     from obda_bm.syntax import NeedsWindow
 
-__all__ = [
-    "MAX_UNITS",
-    "Compiled",
-    "CompiledWindow",
-    "compile_query",
-    "compile_sql",
-    "load_ontology",
-]
+__all__ = ["MAX_UNITS", "Compiled", "CompiledWindow", "compile_query", "compile_sql"]
 __all__ += ["load_ontology", "load_setting", "rewrite"]
 
 
