@@ -55,10 +55,10 @@ def _check_chains(streams: tuple[OutputStream, ...]) -> Iterator[Diagnostic]:
     """A stream must not feed itself, directly or through others."""
     feeds = {s.name.casefold(): [f.name.casefold() for f in s.query.streams] for s in streams}
     for stream in streams:
-        todo, seen = list(feeds[stream.name.casefold()]), set[str]()
-        while todo:
-            name = todo.pop()
-            todo += feeds.get(name, []) if name not in seen else []
+        waiting, seen = list(feeds[stream.name.casefold()]), set[str]()
+        while waiting:
+            name = waiting.pop()
+            waiting += feeds.get(name, []) if name not in seen else []
             seen.add(name)
         if stream.name.casefold() in seen and stream.name:
             message = f"the stream '{stream.name}' feeds itself"

@@ -163,9 +163,9 @@ def check_macros(macros: Macros) -> Iterator[Diagnostic]:
 
 
 def _check_cycle(macro: AggregateMacro, macros: Macros) -> Iterator[Diagnostic]:
-    todo, seen = calls_in(macro.body), set[str]()
-    while todo:
-        call = todo.pop()
+    waiting, seen = calls_in(macro.body), set[str]()
+    while waiting:
+        call = waiting.pop()
         try:
             called = find_macro(call, macros)
         except StarqlError as error:
@@ -178,16 +178,16 @@ def _check_cycle(macro: AggregateMacro, macros: Macros) -> Iterator[Diagnostic]:
             return
         if called.name not in seen:
             seen.add(called.name)
-            todo += calls_in(called.body)
+            waiting += calls_in(called.body)
 
 
 def _check_size(macro: AggregateMacro, macros: Macros) -> Iterator[Diagnostic]:
     """Aggregates that call others twice grow fast; they are refused before they are expanded."""
-    todo, count = [macro], 0
-    while todo and count <= MOST_CALLS:
-        calls = calls_in(todo.pop().body)
+    waiting, count = [macro], 0
+    while waiting and count <= MOST_CALLS:
+        calls = calls_in(waiting.pop().body)
         count += len(calls)
-        todo += [m for call in calls for m in macros if same_name(m.name, call.name)]
+        waiting += [m for call in calls for m in macros if same_name(m.name, call.name)]
     if count > MOST_CALLS:
         message = f"the aggregate {macro.name} expands to more than {MOST_CALLS} calls"
         yield Mistake.CYCLIC_AGGREGATE.at(macro.span, message, "Call fewer others in it.")

@@ -1,8 +1,7 @@
-"""The W3C R2RML test cases, on DuckDB and, where there is a server, on PostgreSQL."""
+"""The W3C R2RML test cases, on DuckDB and on PostgreSQL."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from obda_bm.execution.oneshot.duckdb import DuckDb, connect
 from obda_bm.execution.oneshot.materialize import materialize
 from obda_bm.r2rml import load_mappings
 from tests.r2rml.w3c import Case, cases, for_duckdb, for_postgresql
+from tests.servers import postgres_server
 
 ON_DUCKDB = {
     "0002f",  # DuckDB finds "Name" under the name Name, too
@@ -61,16 +61,15 @@ def test_duckdb(reference: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_postgresql(reference: Path) -> None:
-    url = os.environ.get("OBDA_BM_POSTGRESQL")
-    if url is None:
-        pytest.skip("no PostgreSQL: set OBDA_BM_POSTGRESQL to the URL of an empty database")
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = pytest.importorskip("psycopg", reason="no psycopg: pip install 'obda-bm[postgres]'")
+    with postgres_server() as address:
+        url = address.removeprefix("jdbc:")
 
-    def prepare(case: Case) -> Database:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("DROP SCHEMA public CASCADE")
-            connection.execute("CREATE SCHEMA public")
-            connection.execute(for_postgresql(case.create))
-        return open_database(url)
+        def prepare(case: Case) -> Database:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("DROP SCHEMA public CASCADE")
+                connection.execute("CREATE SCHEMA public")
+                connection.execute(for_postgresql(case.create))
+            return open_database(url)
 
-    assert failing(reference, prepare) == set()
+        assert failing(reference, prepare) == set()

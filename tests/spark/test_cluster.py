@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import free_port, is_open, wait_for
 from tests.spark.jobs import child, complete, copy_job, environment, reap, write_job, written
-from tests.spark.servers import free_port, is_open, wait_for
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 

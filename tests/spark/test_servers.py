@@ -16,8 +16,8 @@ from obda_bm.execution.sources import read_static
 from obda_bm.execution.spark.run import Once, run_spark
 from obda_bm.execution.spark.store import inspect_store
 from obda_bm.pipeline import Compiled, compile_sql, load_setting
+from tests.servers import postgres_server, redis_server
 from tests.spark.runs import Collected, total
-from tests.spark.servers import postgres_server, redis_server
 
 redis = pytest.importorskip("redis", reason="redis is not installed: pip install 'obda-bm[redis]'")
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
